@@ -68,28 +68,28 @@ SmallVector<int64_t, 4> Problem::allAxes() const {
   return llvm::to_vector<4>(llvm::seq<int64_t>(0, meshSizes.size()));
 }
 
-void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
-                       ArrayRef<int64_t> sizes, bool open, int64_t priority,
-                       int64_t origin, const Formula &formula) {
+void Problem::annotate(int64_t tensor, int64_t dim,
+                       const DimAnnotation &annotation) {
   TensorState &state = tensors[tensor];
   DimState &target = state.dims[dim];
+  ArrayRef<int64_t> axes = annotation.axes, sizes = annotation.sizes;
   target.axes.assign(axes.begin(), axes.end());
-  target.origins.assign(axes.size(), origin);
-  target.open = open;
-  target.priority = priority;
+  target.origins.assign(axes.size(), annotation.origin);
+  target.open = annotation.open;
+  target.priority = annotation.priority;
   if (axes.empty())
     return;
   target.strength = SizeStrength::Default;
   target.bounds = balancedOver(&extents, state.shape[dim], shards(axes));
-  if (sizes.empty() && !formula)
+  if (sizes.empty() && !annotation.formula)
     return;
   if (!sizes.empty())
     target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
-  target.bounds = target.bounds.with(formula);
-  if (formula && !llvm::is_contained(openBoundaries, target.bounds))
+  target.bounds = target.bounds.with(annotation.formula);
+  if (annotation.formula && !llvm::is_contained(openBoundaries, target.bounds))
     openBoundaries.push_back(target.bounds);
   target.strength = SizeStrength::Explicit;
-  target.sizeOrigin = origin;
+  target.sizeOrigin = annotation.origin;
 }
 
 ShardingRule propagation::identityRule(ArrayRef<int64_t> shape) {

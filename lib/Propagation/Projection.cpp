@@ -207,9 +207,10 @@ Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
       formula = bounds.formula();
       llvm::append_range(sizes, bounds.sizes());
     }
-    p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(),
-                       std::max<int64_t>(0, dim.getPriority()), originNumber,
-                       formula);
+    p.problem.annotate(tensor, i,
+                       {axes, sizes, dim.getOpen(),
+                        std::max<int64_t>(0, dim.getPriority()), originNumber,
+                        formula});
   }
   for (StringAttr axis : sharding.getReplicated())
     lock(tensor, axis);

@@ -69,21 +69,28 @@ private:
   }
   /// The sharding that `value` has now.
   ShardingAttr shardingOf(Value value) const;
+  /// The layout of a value at an op, of which each rank has a part along
+  /// `parts`; by which dims of which rule, for whoever asks why.
+  struct Layout {
+    const TensorState &state;
+    ArrayRef<PartialAxisAttr> parts = {};
+    const ShardingRule *rule = nullptr;
+    ArrayRef<RuleView::Dim> dims = {};
+  };
   /// `value` in the layout `target` for `user`; itself if it is so already.
-  Value arrive(Value value, const TensorState &target, Operation *user,
-               const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-               const Twine &who, ArrayRef<PartialAxisAttr> parts = {});
+  /// `who` wants it so.
+  Value arrive(Value value, const Layout &target, Operation *user,
+               const Twine &who);
   /// Records that `result` is made as `computed`, and reshards it to its own
   /// layout.
-  void depart(OpResult result, const TensorState &computed,
-              const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-              ArrayRef<PartialAxisAttr> parts = {});
+  void depart(OpResult result, const Layout &computed);
   /// `state` as an attribute, of which each rank has a part along `parts`.
   ShardingAttr toAttr(const TensorState &state,
                       ArrayRef<PartialAxisAttr> parts) const;
-  spmd::ReshardOp reshard(Value value, ShardingAttr source, ShardingAttr target,
-                          Location loc, const std::string &reason,
-                          const TensorState &from, const TensorState &to);
+  /// A layout, and the same as an attribute.
+  using Spelt = std::pair<const TensorState &, ShardingAttr>;
+  spmd::ReshardOp reshard(Value value, Spelt source, Spelt target, Location loc,
+                          const std::string &reason);
 
   Projection &p;
   OpBuilder builder;
@@ -110,15 +117,13 @@ ShardingAttr Writer::shardingOf(Value value) const {
                                                : found->second);
 }
 
-spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source,
-                                ShardingAttr target, Location loc,
-                                const std::string &reason,
-                                const TensorState &from,
-                                const TensorState &to) {
-  auto op =
-      spmd::ReshardOp::create(builder, loc, value.getType(), value, source,
-                              target, builder.getStringAttr(reason));
-  op->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
+spmd::ReshardOp Writer::reshard(Value value, Spelt source, Spelt target,
+                                Location loc, const std::string &reason) {
+  const TensorState &from = source.first, &to = target.first;
+  auto op = spmd::ReshardOp::create(builder, loc, value.getType(), value,
+                                    source.second, target.second,
+                                    builder.getStringAttr(reason));
+  op->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target.second}));
   if (explain) {
     InFlightDiagnostic remark =
         emitRemark(loc) << "moves " << int64_t(bytesMoved(p.problem, from, to))
@@ -134,11 +139,11 @@ spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source,
   return op;
 }
 
-Value Writer::arrive(Value value, const TensorState &target, Operation *user,
-                     const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-                     const Twine &who, ArrayRef<PartialAxisAttr> parts) {
+Value Writer::arrive(Value value, const Layout &target, Operation *user,
+                     const Twine &who) {
   const TensorState &state = stateOf(value);
-  ShardingAttr source = shardingOf(value), wanted = toAttr(target, parts);
+  ShardingAttr source = shardingOf(value),
+               wanted = toAttr(target.state, target.parts);
   if (source == wanted)
     return value;
   Value &known = arrived[{value, wanted}];
@@ -146,33 +151,35 @@ Value Writer::arrive(Value value, const TensorState &target, Operation *user,
     return known;
   Block *block = value.getParentBlock();
   builder.setInsertionPoint(block->findAncestorOpInBlock(*user));
-  std::string reason = describeDifference(p, state, target, rule, dims);
+  std::string reason =
+      describeDifference(p, state, target.state, target.rule, target.dims);
   if (reason.empty())
-    reason = parts.empty() ? "is still to be combined" : "is taken in parts";
-  known = reshard(value, source, wanted, user->getLoc(),
-                  who.str() + ' ' + reason, state, target);
+    reason =
+        target.parts.empty() ? "is still to be combined" : "is taken in parts";
+  known = reshard(value, {state, source}, {target.state, wanted},
+                  user->getLoc(), who.str() + ' ' + reason);
   return known;
 }
 
-void Writer::depart(OpResult result, const TensorState &computed,
-                    const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-                    ArrayRef<PartialAxisAttr> parts) {
-  ShardingAttr made = toAttr(computed, parts), wanted = shardingOf(result);
+void Writer::depart(OpResult result, const Layout &computed) {
+  ShardingAttr made = toAttr(computed.state, computed.parts),
+               wanted = shardingOf(result);
   spmd::setSharding(result, made);
   if (made == wanted)
     return;
   Operation *op = result.getOwner();
   builder.setInsertionPointAfter(op);
-  std::string difference =
-      describeDifference(p, computed, stateOf(result), rule, dims);
+  std::string difference = describeDifference(
+      p, computed.state, stateOf(result), computed.rule, computed.dims);
   if (difference.empty())
     difference = "is still to be combined";
   std::string reason = ("result " + Twine(result.getResultNumber()) + " of '" +
                         op->getName().getStringRef() + "' ")
                            .str() +
                        difference;
-  spmd::ReshardOp moved = reshard(result, made, wanted, op->getLoc(), reason,
-                                  computed, stateOf(result));
+  spmd::ReshardOp moved =
+      reshard(result, {computed.state, made}, {stateOf(result), wanted},
+              op->getLoc(), reason);
   result.replaceAllUsesExcept(moved.getResult(), moved);
   p.tensorOf[moved.getResult()] = p.tensorOf[result];
 }
@@ -199,16 +206,18 @@ void Writer::writeRuled(Operation *op, const OpNode &node) {
     unsigned number = operand.getOperandNumber();
     TensorState target =
         impliedOperand(p.problem, view, factors, number, stateOf(value));
-    operand.set(arrive(value, target, op, &node.rule, view.operands[number],
-                       describeOperand(op, number)));
+    operand.set(arrive(value, {target, {}, &node.rule, view.operands[number]},
+                       op, describeOperand(op, number)));
   }
   for (OpResult result : op->getResults()) {
     if (!hasTensor(result))
       continue;
     unsigned number = result.getResultNumber();
     depart(result,
-           impliedResult(p.problem, view, factors, number, stateOf(result)),
-           &node.rule, view.results[number]);
+           {impliedResult(p.problem, view, factors, number, stateOf(result)),
+            {},
+            &node.rule,
+            view.results[number]});
   }
 }
 
@@ -236,16 +245,14 @@ LogicalResult Writer::writeGathered(Operation *op) {
       continue;
     const TensorState &state = stateOf(value);
     operand.set(arrive(value,
-                       TensorState::open(state.shape, state.elementBytes), op,
-                       nullptr, {},
+                       {TensorState::open(state.shape, state.elementBytes)}, op,
                        describeOperand(op, operand.getOperandNumber()) +
                            ", which has no sharding rule,"));
   }
   for (OpResult result : op->getResults())
     if (hasTensor(result)) {
       const TensorState &state = stateOf(result);
-      depart(result, TensorState::open(state.shape, state.elementBytes),
-             nullptr, {});
+      depart(result, {TensorState::open(state.shape, state.elementBytes)});
     }
   return success();
 }
@@ -254,7 +261,7 @@ void Writer::forward(OpOperand &operand, OpResult result, StringRef what) {
   Value value = operand.get();
   if (!hasTensor(value) || !hasTensor(result))
     return;
-  operand.set(arrive(value, stateOf(result), operand.getOwner(), nullptr, {},
+  operand.set(arrive(value, {stateOf(result)}, operand.getOwner(),
                      what + " " + Twine(result.getResultNumber()) + " of '" +
                          result.getOwner()->getName().getStringRef() + "'"));
 }
@@ -337,8 +344,8 @@ void Writer::writeManual(spmd::ManualOp op) {
     TensorState target =
         aroundRegion(op, cast<ShardingAttr>(boundary), stateOf(argument));
     auto parts = partsOf(cast<ShardingAttr>(boundary));
-    operand.set(arrive(operand.get(), target, op, nullptr, {},
-                       describeOperand(op, operand.getOperandNumber()), parts));
+    operand.set(arrive(operand.get(), {target, parts}, op,
+                       describeOperand(op, operand.getOperandNumber())));
     in.push_back(toAttr(target, parts));
   }
   for (OpResult result : op->getResults()) {
@@ -348,7 +355,7 @@ void Writer::writeManual(spmd::ManualOp op) {
         aroundRegion(op, boundary, yieldedLayout(op, number));
     auto parts = partsOf(boundary);
     out.push_back(toAttr(computed, parts));
-    depart(result, computed, nullptr, {}, parts);
+    depart(result, {computed, parts});
   }
   op.setInShardingsAttr(builder.getArrayAttr(in));
   op.setOutShardingsAttr(builder.getArrayAttr(out));
@@ -361,7 +368,7 @@ void Writer::writeManualReturn(spmd::ReturnOp op) {
         manual.getOutShardings()[operand.getOperandNumber()]));
     TensorState target =
         p.toState(inside, cast<RankedTensorType>(operand.get().getType()));
-    operand.set(arrive(operand.get(), target, op, nullptr, {},
+    operand.set(arrive(operand.get(), {target}, op,
                        "the value returned for result " +
                            Twine(operand.getOperandNumber()) +
                            " of 'spmd.manual'"));
@@ -370,8 +377,8 @@ void Writer::writeManualReturn(spmd::ReturnOp op) {
 
 void Writer::writeConstraint(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
-  Value moved = arrive(input, stateOf(result), op, nullptr, {},
-                       "the value constrained here");
+  Value moved =
+      arrive(input, {stateOf(result)}, op, "the value constrained here");
   result.replaceAllUsesWith(moved);
   // The same reshard may serve several constraints that ask for one layout.
   if (moved != input)
@@ -385,7 +392,7 @@ void Writer::writeReturn(func::ReturnOp op) {
     if (tensor < 0)
       continue;
     const TensorState &target = p.problem.tensors[tensor];
-    operand.set(arrive(operand.get(), target, op, nullptr, {},
+    operand.set(arrive(operand.get(), {target}, op,
                        "result " + Twine(operand.getOperandNumber()) + " of @" +
                            p.function.getSymName()));
     ShardingAttr sharding = p.toAttr(target);

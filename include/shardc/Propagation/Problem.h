@@ -70,6 +70,16 @@ struct OpNode {
   bool hasSingleUse = false;
 };
 
+/// What an annotation says of a dim.
+struct DimAnnotation {
+  llvm::ArrayRef<int64_t> axes;
+  llvm::ArrayRef<int64_t> sizes = {}; ///< none: balanced
+  bool open = false;
+  int64_t priority = 0;
+  int64_t origin = -1;
+  Formula formula = {}; ///< `sizes` are those of one binding of it
+};
+
 struct Problem {
   llvm::SmallVector<int64_t, 4> meshSizes;
   /// Axes whose sizes are said when the program is bound.
@@ -91,12 +101,8 @@ struct Problem {
   ShardCount shards(llvm::ArrayRef<int64_t> axes) const;
   int64_t numRanks() const { return shards(allAxes()); }
   llvm::SmallVector<int64_t, 4> allAxes() const;
-  /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires
-  /// fitting sizes. With a formula the sizes are those of one binding.
-  void annotate(int64_t tensor, int64_t dim, llvm::ArrayRef<int64_t> axes,
-                llvm::ArrayRef<int64_t> sizes = {}, bool open = false,
-                int64_t priority = 0, int64_t origin = -1,
-                const Formula &formula = {});
+  /// Cuts a dim as an annotation asks. Requires fitting sizes.
+  void annotate(int64_t tensor, int64_t dim, const DimAnnotation &annotation);
 };
 
 /// The dims of a tensor tied to factors one to one.

@@ -22,10 +22,10 @@ TEST(Decision, AgreementIsTaken) {
   int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}),
           c = problem.addTensor({8, 12});
   OpNode op = addDot(problem, a, b, c);
-  problem.annotate(a, 0, {0});
-  problem.annotate(c, 0, {0});
-  problem.annotate(a, 1, {1});
-  problem.annotate(b, 0, {1});
+  problem.annotate(a, 0, {{0}});
+  problem.annotate(c, 0, {{0}});
+  problem.annotate(a, 1, {{1}});
+  problem.annotate(b, 0, {{1}});
   EXPECT_EQ(axesOf(decideFactors(problem, op)), "[0][][1]");
 }
 
@@ -34,8 +34,8 @@ TEST(Decision, AResultThatMustBeWholeIsGatheredAfterTheWork) {
   int64_t a = problem.addTensor({16}), b = problem.addTensor({16}),
           c = problem.addTensor({16});
   OpNode op = addElementwise(problem, {a, b}, c);
-  problem.annotate(a, 0, {0}, {5, 3, 4, 4});
-  problem.annotate(b, 0, {0}, {5, 3, 4, 4});
+  problem.annotate(a, 0, {{0}, {5, 3, 4, 4}});
+  problem.annotate(b, 0, {{0}, {5, 3, 4, 4}});
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(axesOf(factors), "[0]");
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{5, 3, 4, 4}));
@@ -47,9 +47,9 @@ TEST(Decision, TheSmallerTensorMoves) {
   int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 512}),
           c = problem.addTensor({8, 512});
   OpNode op = addDot(problem, a, b, c);
-  problem.annotate(a, 0, {0});
-  problem.annotate(b, 1, {0});
-  problem.annotate(c, 1, {0});
+  problem.annotate(a, 0, {{0}});
+  problem.annotate(b, 1, {{0}});
+  problem.annotate(c, 1, {{0}});
   EXPECT_EQ(axesOf(decideFactors(problem, op)), "[][0][]");
 }
 
@@ -58,9 +58,9 @@ TEST(Decision, OneSetOfBoundariesForAllOperands) {
   int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
           c = problem.addTensor({10});
   OpNode op = addElementwise(problem, {a, b}, c);
-  problem.annotate(a, 0, {0}, {3, 7});
-  problem.annotate(b, 0, {0}, {6, 4});
-  problem.annotate(c, 0, {0}, {6, 4});
+  problem.annotate(a, 0, {{0}, {3, 7}});
+  problem.annotate(b, 0, {{0}, {6, 4}});
+  problem.annotate(c, 0, {{0}, {6, 4}});
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 4}));
   RuleView view = viewOf(problem, op);
@@ -76,8 +76,8 @@ TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({16}), b = problem.addTensor({8});
   OpNode op = addWindow(problem, a, b, {.size = 2, .stride = 2});
-  problem.annotate(a, 0, {0}, {4, 12});
-  problem.annotate(b, 0, {0}, {6, 2});
+  problem.annotate(a, 0, {{0}, {4, 12}});
+  problem.annotate(b, 0, {{0}, {6, 2}});
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 2}));
   RuleView view = viewOf(problem, op);
@@ -104,7 +104,7 @@ TEST(Decision, BlocksThatTravelMayShareAnAxis) {
   op.operands = {q, k};
   op.results = {out};
   for (int64_t tensor : {q, k, out})
-    problem.annotate(tensor, 0, {0});
+    problem.annotate(tensor, 0, {{0}});
   EXPECT_NE(axesOf(decideFactors(problem, op)), "[0][0][]");
   op.rule.factors[key].travels = true;
   EXPECT_EQ(axesOf(decideFactors(problem, op)), "[0][0][]");
@@ -119,7 +119,7 @@ TEST(Decision, AShiftKeepsTheBoundaries) {
   op.rule.results = {TensorRule{{IndexMap::identity(element)}}};
   op.operands = {a};
   op.results = {b};
-  problem.annotate(a, 0, {0}, {4, 12});
+  problem.annotate(a, 0, {{0}, {4, 12}});
   problem.ops.push_back(op);
   propagate(problem);
   EXPECT_EQ(problem.tensors[b].dims[0].bounds.sizes(), (Sizes{4, 12}));
@@ -139,7 +139,7 @@ TEST(Decision, OpenSizesComeBackAsTheyWere) {
     rule.results = {TensorRule{{IndexMap::identity(row)}}};
     addOp(problem, rule, {b}, c);
     Formula given = isOpen ? Formula::given(0, 0, 16) : Formula();
-    problem.annotate(a, 0, {0}, {8, 8}, false, 0, -1, given);
+    problem.annotate(a, 0, {.axes = {0}, .sizes = {8, 8}, .formula = given});
     propagate(problem);
     EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{4, 4}));
     EXPECT_EQ(sizesOf(problem, c, 0), isOpen ? (Sizes{8, 8}) : (Sizes{9, 7}));
@@ -152,8 +152,8 @@ TEST(Decision, ReshapeMovesToWholeBlocks) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({4, 6}), b = problem.addTensor({24});
   OpNode op = addMerge(problem, a, b);
-  problem.annotate(a, 0, {0}, {1, 3});
-  problem.annotate(b, 0, {0}, {7, 17});
+  problem.annotate(a, 0, {{0}, {1, 3}});
+  problem.annotate(b, 0, {{0}, {7, 17}});
   auto factors = decideFactors(problem, op);
   RuleView view = viewOf(problem, op);
   TensorState made =
@@ -165,8 +165,8 @@ TEST(Decision, MovedBytesCountWhatIsNotOwned) {
   Problem problem = onMesh({4});
   int64_t cut = problem.addTensor({16}), whole = problem.addTensor({16}),
           other = problem.addTensor({16});
-  problem.annotate(cut, 0, {0});
-  problem.annotate(other, 0, {0}, {5, 3, 4, 4});
+  problem.annotate(cut, 0, {{0}});
+  problem.annotate(other, 0, {{0}, {5, 3, 4, 4}});
   auto moved = [&](int64_t from, int64_t to) {
     return bytesMoved(problem, problem.tensors[from], problem.tensors[to]);
   };

@@ -16,7 +16,7 @@ TEST(Strategy, ElementwisePassesBothWays) {
           c = problem.addTensor({8, 4});
   addElementwise(problem, {a}, b);
   addElementwise(problem, {b}, c);
-  problem.annotate(b, 0, {0});
+  problem.annotate(b, 0, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[0][]");
   EXPECT_EQ(axesOf(problem, c), "[0][]");
@@ -29,8 +29,8 @@ TEST(Strategy, ClosedDimsStayAsTheyAre) {
           c = problem.addTensor({8});
   addElementwise(problem, {a}, b);
   addElementwise(problem, {b}, c);
-  problem.annotate(a, 0, {0});
-  problem.annotate(b, 0, {});
+  problem.annotate(a, 0, {{0}});
+  problem.annotate(b, 0, {{}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, b), "[]");
   EXPECT_EQ(axesOf(problem, c), "[]");
@@ -40,7 +40,7 @@ TEST(Strategy, LockedAxesStayOut) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({8}), b = problem.addTensor({8});
   addElementwise(problem, {a}, b);
-  problem.annotate(a, 0, {0});
+  problem.annotate(a, 0, {{0}});
   problem.tensors[b].locked = {0};
   propagate(problem);
   EXPECT_EQ(axesOf(problem, b), "[]");
@@ -51,8 +51,8 @@ TEST(Strategy, SizesRideAlong) {
   int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
           c = problem.addTensor({10});
   addElementwise(problem, {a, c}, b);
-  problem.annotate(a, 0, {0}, {1, 0, 5, 4});
-  problem.annotate(c, 0, {0}); // axes, but no sizes of its own
+  problem.annotate(a, 0, {{0}, {1, 0, 5, 4}});
+  problem.annotate(c, 0, {{0}}); // axes, but no sizes of its own
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{1, 0, 5, 4}));
   EXPECT_EQ(sizesOf(problem, c, 0), (Sizes{1, 0, 5, 4}));
@@ -63,8 +63,8 @@ TEST(Strategy, ExplicitSizesKeepTheirOwn) {
   int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
           c = problem.addTensor({10});
   addElementwise(problem, {a, b}, c);
-  problem.annotate(a, 0, {0}, {3, 7});
-  problem.annotate(b, 0, {0}, {8, 2});
+  problem.annotate(a, 0, {{0}, {3, 7}});
+  problem.annotate(b, 0, {{0}, {8, 2}});
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, a, 0), (Sizes{3, 7}));
   EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{8, 2}));
@@ -75,7 +75,7 @@ TEST(Strategy, StrideTwoHalvesBoundaries) {
   Problem problem = onMesh({3});
   int64_t a = problem.addTensor({30}), b = problem.addTensor({15});
   addWindow(problem, a, b, {.size = 2, .stride = 2});
-  problem.annotate(a, 0, {0}, {11, 9, 10});
+  problem.annotate(a, 0, {{0}, {11, 9, 10}});
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, b, 0),
             (Sizes{6, 4, 5})); // ceil(11/2), ceil(20/2), 15
@@ -85,8 +85,8 @@ TEST(Strategy, WindowsNeedNotAgreeOnBoundaries) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({16}), b = problem.addTensor({8});
   addWindow(problem, a, b, {.size = 2, .stride = 2});
-  problem.annotate(a, 0, {0}, {4, 12});
-  problem.annotate(b, 0, {0}, {6, 2});
+  problem.annotate(a, 0, {{0}, {4, 12}});
+  problem.annotate(b, 0, {{0}, {6, 2}});
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, a, 0), (Sizes{4, 12}));
   EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{6, 2}));
@@ -104,7 +104,7 @@ TEST(Strategy, ElementwiseComesBeforeWindows) {
   addWindow(problem, padded, below, {});
   addElementwise(problem, {above, below}, sum);
   addElementwise(problem, {sum, a}, result);
-  problem.annotate(a, 0, {0});
+  problem.annotate(a, 0, {{0}});
   propagate(problem);
   for (int64_t tensor : {above, below, sum, result})
     EXPECT_EQ(sizesOf(problem, tensor, 0), (Sizes{8, 8, 7, 7}));
@@ -114,7 +114,7 @@ TEST(Strategy, MergeKeepsBlocksTogether) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({8, 6}), b = problem.addTensor({48});
   addMerge(problem, a, b);
-  problem.annotate(a, 0, {0}, {1, 3, 2, 2});
+  problem.annotate(a, 0, {{0}, {1, 3, 2, 2}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, b), "[0]");
   EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{6, 18, 12, 12}));
@@ -124,7 +124,7 @@ TEST(Strategy, FewBlocksAreNotGivenToManyRanks) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({2, 16}), b = problem.addTensor({32});
   addMerge(problem, a, b);
-  problem.annotate(b, 0, {0});
+  problem.annotate(b, 0, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[][]");
 }
@@ -133,7 +133,7 @@ TEST(Strategy, MinorFactorOfAMergeIsNotCut) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({4, 8}), b = problem.addTensor({32});
   addMerge(problem, a, b);
-  problem.annotate(a, 1, {0});
+  problem.annotate(a, 1, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, b), "[]");
 }
@@ -143,8 +143,8 @@ TEST(Strategy, DotPassesFreeDimsBeforeContractedOnes) {
   int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}),
           c = problem.addTensor({8, 12});
   addDot(problem, a, b, c);
-  problem.annotate(a, 0, {0}, {}, true);
-  problem.annotate(a, 1, {1}, {}, true);
+  problem.annotate(a, 0, {{0}, {}, true});
+  problem.annotate(a, 1, {{1}, {}, true});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, c), "[0][]");
   EXPECT_EQ(axesOf(problem, b),
@@ -156,8 +156,8 @@ TEST(Strategy, AnAxisCutsOneDimOnly) {
   int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 64}),
           c = problem.addTensor({8, 64});
   addDot(problem, a, b, c);
-  problem.annotate(a, 0, {0});
-  problem.annotate(b, 1, {0});
+  problem.annotate(a, 0, {{0}});
+  problem.annotate(b, 1, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, c), "[][0]"); // b is larger
 }
@@ -169,8 +169,8 @@ TEST(Strategy, UserPrioritiesComeFirst) {
   addElementwise(problem, {a, b}, c);
   int64_t d = problem.addTensor({64, 64});
   addOuter(problem, a, c, d);
-  problem.annotate(a, 0, {0}, {}, false, /*priority=*/1);
-  problem.annotate(d, 1, {0}, {}, false, /*priority=*/0);
+  problem.annotate(a, 0, {{0}, {}, false, /*priority=*/1});
+  problem.annotate(d, 1, {{0}, {}, false, /*priority=*/0});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, c), "[0]");
   EXPECT_EQ(axesOf(problem, a), "[0]");
@@ -180,8 +180,8 @@ TEST(Strategy, OpenDimsTakeMoreAxes) {
   Problem problem = onMesh({2, 3});
   int64_t a = problem.addTensor({12}), b = problem.addTensor({12});
   addElementwise(problem, {a}, b);
-  problem.annotate(a, 0, {0}, {}, /*open=*/true);
-  problem.annotate(b, 0, {0, 1}, {1, 2, 3, 1, 2, 3});
+  problem.annotate(a, 0, {{0}, {}, /*open=*/true});
+  problem.annotate(b, 0, {{0, 1}, {1, 2, 3, 1, 2, 3}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[0,1]");
   EXPECT_EQ(sizesOf(problem, a, 0), (Sizes{1, 2, 3, 1, 2, 3}));
@@ -191,8 +191,8 @@ TEST(Strategy, ClosedDimsTakeCoarserSizes) {
   Problem problem = onMesh({2, 3});
   int64_t a = problem.addTensor({12}), b = problem.addTensor({12});
   addElementwise(problem, {a}, b);
-  problem.annotate(a, 0, {0});
-  problem.annotate(b, 0, {0, 1}, {1, 2, 4, 1, 1, 3});
+  problem.annotate(a, 0, {{0}});
+  problem.annotate(b, 0, {{0, 1}, {1, 2, 4, 1, 1, 3}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[0]");
   EXPECT_EQ(sizesOf(problem, a, 0), (Sizes{7, 5}));
@@ -204,7 +204,7 @@ TEST(Strategy, EvenOnlyFactorsTakeUniformShards) {
     int64_t a = problem.addTensor({8}), b = problem.addTensor({8});
     addElementwise(problem, {a}, b);
     problem.ops.back().rule.factors[0].evenOnly = true;
-    problem.annotate(a, 0, {0}, even ? Sizes{4, 4} : Sizes{3, 5});
+    problem.annotate(a, 0, {{0}, even ? Sizes{4, 4} : Sizes{3, 5}});
     propagate(problem);
     EXPECT_EQ(axesOf(problem, b), even ? "[0]" : "[]");
   }
@@ -213,7 +213,7 @@ TEST(Strategy, EvenOnlyFactorsTakeUniformShards) {
 TEST(Strategy, TenThousandOpsInLinearVisits) {
   Problem problem = onMesh({4});
   int64_t value = problem.addTensor({64, 64});
-  problem.annotate(value, 0, {0});
+  problem.annotate(value, 0, {{0}});
   for (int i = 0; i < 10000; ++i) {
     int64_t next = problem.addTensor({64, 64});
     addElementwise(problem, {value}, next);
@@ -229,7 +229,7 @@ TEST(Strategy, OneRowOfASliceStaysWithItsRank) {
           next = problem.addTensor({1});
   addWindow(problem, a, row, {.offset = 29});
   addElementwise(problem, {row}, next);
-  problem.annotate(a, 0, {0});
+  problem.annotate(a, 0, {{0}});
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, row, 0), (Sizes{0, 0, 0, 1}));
   EXPECT_EQ(sizesOf(problem, next, 0), (Sizes{0, 0, 0, 1}));
@@ -239,7 +239,7 @@ TEST(Strategy, OneRowIsNotCutForAField) {
   Problem problem = onMesh({4});
   int64_t row = problem.addTensor({1}), field = problem.addTensor({30});
   addWindow(problem, row, field, {.offset = -3}); // the row is put into a field
-  problem.annotate(field, 0, {0});
+  problem.annotate(field, 0, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, row), "[]");
 }
@@ -248,7 +248,7 @@ TEST(Strategy, HalfADomainIsBalanced) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({32}), half = problem.addTensor({16});
   addWindow(problem, a, half, {});
-  problem.annotate(a, 0, {0});
+  problem.annotate(a, 0, {{0}});
   propagate(problem);
   EXPECT_EQ(sizesOf(problem, half, 0), (Sizes{4, 4, 4, 4})); // not 8, 8, 0, 0
 }
@@ -275,7 +275,7 @@ TEST(Strategy, LostAxesAreKeptAlongCarriers) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({8, 16}), spectrum = problem.addTensor({8, 9});
   addTransform(problem, a, spectrum);
-  problem.annotate(a, 1, {0});
+  problem.annotate(a, 1, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[][0]");
   EXPECT_EQ(axesOf(problem, spectrum), "[0][]");
@@ -286,7 +286,7 @@ TEST(Strategy, TheFirstLongEnoughCarrierIsTaken) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({2, 16}), spectrum = problem.addTensor({2, 9});
   addTransform(problem, a, spectrum);
-  problem.annotate(spectrum, 1, {0});
+  problem.annotate(spectrum, 1, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, a), "[][0]");
 }
@@ -295,8 +295,8 @@ TEST(Strategy, AnAxisThatTheOtherSideHasIsNotCarried) {
   Problem problem = onMesh({4});
   int64_t a = problem.addTensor({8, 16}), spectrum = problem.addTensor({8, 9});
   addTransform(problem, a, spectrum);
-  problem.annotate(a, 1, {0});
-  problem.annotate(spectrum, 1, {0});
+  problem.annotate(a, 1, {{0}});
+  problem.annotate(spectrum, 1, {{0}});
   propagate(problem);
   EXPECT_EQ(axesOf(problem, spectrum), "[][0]");
 }
