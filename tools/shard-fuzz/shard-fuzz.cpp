@@ -238,150 +238,142 @@ static Error runFaults(uint64_t seed, int64_t count, int timeout) {
   return missed ? toolError(ExitCode::Differs, "") : Error::success();
 }
 
-static Error runTool(int argc, char **argv) {
-  parseCommandLine(argc, argv, category,
-                   "random programs, on ranks and on one\n");
+namespace {
+/// Options that are numbers.
+struct Numbers {
   std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
                          timeout = 60, bindings = 0, schedules = 0, threads = 1,
                          steps = 1, jobs;
-  for (auto [option, least, value] :
-       {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
-        std::tuple(&firstOption, 0, &first),
-        std::tuple(&shrinkOption, 0, &attempts),
-        std::tuple(&timeoutOption, 1, &timeout),
-        std::tuple(&dynamicOption, 1, &bindings),
-        std::tuple(&schedulesOption, 1, &schedules),
-        std::tuple(&threadsOption, 1, &threads),
-        std::tuple(&stepsOption, 1, &steps), std::tuple(&jobsOption, 1, &jobs)})
-    if (Error error = readNumber(*option, least, 1000000000, *value))
-      return error;
-  if (is_contained(kindsOption, "list")) {
-    for (const Kind &kind : allKinds())
-      outs() << kind.name << "\n";
+
+  Error read() {
+    for (auto [option, least, value] :
+         {std::tuple(&countOption, 1, &count),
+          std::tuple(&seedOption, 0, &seed),
+          std::tuple(&firstOption, 0, &first),
+          std::tuple(&shrinkOption, 0, &attempts),
+          std::tuple(&timeoutOption, 1, &timeout),
+          std::tuple(&dynamicOption, 1, &bindings),
+          std::tuple(&schedulesOption, 1, &schedules),
+          std::tuple(&threadsOption, 1, &threads),
+          std::tuple(&stepsOption, 1, &steps),
+          std::tuple(&jobsOption, 1, &jobs)})
+      if (Error error = readNumber(*option, least, 1000000000, *value))
+        return error;
     return Error::success();
   }
+};
+} // namespace
+
+/// What options say together that none says alone.
+static Error checkOptions(const Numbers &n) {
   for (const std::string &name : kindsOption)
     if (none_of(allKinds(),
                 [&](const Kind &kind) { return kind.name == name; }))
       return toolError(ExitCode::Usage, "--kinds=" + name +
                                             ": no such kind; --kinds=list "
                                             "prints them");
-  interpretPrograms(interpreterOption);
-  if (verifyOption)
-    verifyPartitions();
-  if (*bindings && (reproducibleOption || verifyOption || !faultOption.empty()))
+  if (*n.bindings &&
+      (reproducibleOption || verifyOption || !faultOption.empty()))
     return toolError(ExitCode::Usage,
                      "--dynamic runs programs in a way of its own: not with "
                      "--reproducible, --verify-partition or --fault");
-  if (symbolsOption && !*bindings)
+  if (symbolsOption && !*n.bindings)
     return toolError(ExitCode::Usage,
                      "--symbols needs to know how often each program is bound: "
                      "--dynamic=N");
-  if (*schedules && (*bindings || reproducibleOption || verifyOption))
+  if (*n.schedules && (*n.bindings || reproducibleOption || verifyOption))
     return toolError(ExitCode::Usage,
                      "--schedules runs programs of known sizes: not with "
                      "--dynamic, --reproducible or --verify-partition");
-  varySchedules(*schedules);
-  setThreads(*threads);
-  setSteps(*steps);
-  bindSizes(*bindings);
+  if (reproducibleOption && !faultOption.empty())
+    return toolError(ExitCode::Usage,
+                     "--reproducible and --fault contradict each other: a "
+                     "fault is found by how far results are apart");
+  return Error::success();
+}
+
+/// Says how programs are made and looked at.
+static void setUp(const Numbers &n) {
+  interpretPrograms(interpreterOption);
+  if (verifyOption)
+    verifyPartitions();
+  varySchedules(*n.schedules);
+  setThreads(*n.threads);
+  setSteps(*n.steps);
+  bindSizes(*n.bindings);
   if (symbolsOption)
     bindSymbols();
   favourKinds({kindsOption.begin(), kindsOption.end()});
   if (emptyOption)
     emptyPrograms();
-  if (reproducibleOption && !faultOption.empty())
-    return toolError(ExitCode::Usage,
-                     "--reproducible and --fault contradict each other: a "
-                     "fault is found by how far results are apart");
   if (reproducibleOption)
     compareBits();
-  if (printOption) {
-    for (int64_t i = 0; i < *count; ++i)
-      outs() << (i ? "// -----\n" : "") << "// program " << *first + i
-             << " of seed " << *seed << "\n"
-             << textOf(makeProgram(*seed, *first + i));
-    return Error::success();
-  }
+}
+
+/// Prints the names of planted mistakes, where an option asks for a list.
+static Expected<bool> listPlanted() {
   Expected<bool> listed =
       listNames("fault", "fault", faultOption, faultNames());
   if (listed && !*listed)
     listed = listNames("rewrite", "mistake", rewriteOption, rewriteNames());
   if (listed && !*listed)
     listed = listNames("race", "mistake", raceOption, raceNames());
-  if (!listed)
-    return listed.takeError();
-  if (*listed)
-    return Error::success();
-  if (faultOption == "all")
-    return runFaults(*seed, *count, *timeout);
-  if (!rewriteOption.empty())
-    return runRewrites(rewriteOption, *seed, *count, processes(), *timeout);
-  if (!raceOption.empty() && !checksThreads())
-    return toolError(ExitCode::Usage,
-                     "--race: this tool is built without ThreadSanitizer; "
-                     "build shard-fuzz-tsan");
-  if (!raceOption.empty())
-    return runRaces(raceOption, *seed, *count, processes(), *timeout,
-                    !quickOption);
+  return listed;
+}
 
-  std::time_t begin = std::time(nullptr), said = begin;
-  Job job{static_cast<uint64_t>(*seed), *first,       *count,      processes(),
-          static_cast<int>(*timeout),   !quickOption, faultOption, false};
-  std::vector<Outcome> outcomes = runPrograms(job, [&](int64_t done) {
-    if (std::time(nullptr) >= said + 20) {
-      said = std::time(nullptr);
-      errs() << done << " of " << *count << " programs\n";
-    }
-  });
-  if (outcomes.empty())
-    return toolError(ExitCode::Memory, "no shared memory");
+/// Makes `program`, number `number`, which failed, smaller, and keeps it as a
+/// test.
+static Error save(const Program &program, Outcome outcome, const Numbers &n,
+                  int64_t number) {
+  Program smallest =
+      *n.attempts ? shrink(program, outcome, *n.attempts, *n.timeout) : program;
+  std::string path =
+      (saveOption + formatv("/fuzz-{0}-{1}.mlir", *n.seed, number)).str();
+  std::error_code failed = sys::fs::create_directories(saveOption);
+  raw_fd_ostream out(path, failed);
+  if (failed)
+    return toolError(ExitCode::IO, path + ": " + failed.message());
+  out << litTest(smallest, outcome, *n.seed, number);
+  errs() << "  made smaller: " << path << "\n";
+  return Error::success();
+}
 
+namespace {
+/// What is printed of all programs.
+struct Tally {
   std::set<std::string> kinds;
   int64_t failures = 0, uneven = 0, ops = 0, refused = 0, unknown = 0,
           symbols = 0;
   std::map<std::string, int64_t> refusedOps, unknownReasons;
-  for (auto [i, outcome] : enumerate(outcomes)) {
-    Program program = makeProgram(*seed, *first + i);
-    for (const Op &op : program.ops)
-      kinds.insert(op.kind);
-    uneven += program.isUneven();
-    ops += program.ops.size();
-    symbols += outcome.message == kWithSymbol;
-    if (StringRef name = outcome.message; name.consume_front(kRefusedByName)) {
-      ++refused;
-      ++refusedOps[name.str()];
-    }
-    if (StringRef reason = outcome.message;
-        reason.consume_front(kNotInterpreted)) {
-      ++unknown;
-      ++unknownReasons[reason.str()];
-    }
-    if (outcome.verdict == Verdict::Passed)
-      continue;
-    ++failures;
-    errs() << formatv("program {0} of seed {1} ({2} ranks) {3}: {4}\n",
-                      *first + i, *seed, program.numRanks(),
-                      nameOf(outcome.verdict),
-                      StringRef(outcome.message).take_front(300));
-    // Faults and further failures are shown as they are.
-    if (!faultOption.empty() || failures > 25)
-      continue;
-    Program smallest =
-        *attempts ? shrink(program, outcome, *attempts, *timeout) : program;
-    std::string path =
-        (saveOption + formatv("/fuzz-{0}-{1}.mlir", *seed, *first + i)).str();
-    std::error_code failed = sys::fs::create_directories(saveOption);
-    raw_fd_ostream out(path, failed);
-    if (failed)
-      return toolError(ExitCode::IO, path + ": " + failed.message());
-    out << litTest(smallest, outcome, *seed, *first + i);
-    errs() << "  made smaller: " << path << "\n";
+
+  void add(const Program &program, const Outcome &outcome);
+  void print(int64_t count, std::time_t seconds) const;
+};
+} // namespace
+
+void Tally::add(const Program &program, const Outcome &outcome) {
+  for (const Op &op : program.ops)
+    kinds.insert(op.kind);
+  uneven += program.isUneven();
+  ops += program.ops.size();
+  symbols += outcome.message == kWithSymbol;
+  if (StringRef name = outcome.message; name.consume_front(kRefusedByName)) {
+    ++refused;
+    ++refusedOps[name.str()];
   }
+  if (StringRef reason = outcome.message;
+      reason.consume_front(kNotInterpreted)) {
+    ++unknown;
+    ++unknownReasons[reason.str()];
+  }
+  failures += outcome.verdict != Verdict::Passed;
+}
+
+void Tally::print(int64_t count, std::time_t seconds) const {
   outs() << formatv("{0} programs of {1} ops on average, {2} kinds of op, {3}% "
                     "with shards of different sizes, {4} s\n",
-                    *count, ops / *count, kinds.size(), 100 * uneven / *count,
-                    std::time(nullptr) - begin);
+                    count, ops / count, kinds.size(), 100 * uneven / count,
+                    seconds);
   if (unknown)
     outs() << unknown << " passed that the interpreter does not know\n";
   for (auto &[reason, times] : unknownReasons)
@@ -393,10 +385,84 @@ static Error runTool(int argc, char **argv) {
   if (reproducibleOption)
     outs() << formatv("{0} the same bytes on every mesh, {1} refused by name, "
                       "{2} failed\n",
-                      *count - failures - refused, refused, failures);
+                      count - failures - refused, refused, failures);
   else
-    outs() << formatv("{0} passed, {1} failed\n", *count - failures, failures);
-  return failures ? toolError(ExitCode::Differs, "") : Error::success();
+    outs() << formatv("{0} passed, {1} failed\n", count - failures, failures);
+}
+
+/// Runs programs, and says of each that fails how, and of all how many.
+static Error runAll(const Numbers &n) {
+  std::time_t begin = std::time(nullptr), said = begin;
+  Job job{
+      static_cast<uint64_t>(*n.seed), *n.first,     *n.count,    processes(),
+      static_cast<int>(*n.timeout),   !quickOption, faultOption, false};
+  std::vector<Outcome> outcomes = runPrograms(job, [&](int64_t done) {
+    if (std::time(nullptr) >= said + 20) {
+      said = std::time(nullptr);
+      errs() << done << " of " << *n.count << " programs\n";
+    }
+  });
+  if (outcomes.empty())
+    return toolError(ExitCode::Memory, "no shared memory");
+
+  Tally tally;
+  for (auto [i, outcome] : enumerate(outcomes)) {
+    int64_t number = *n.first + i;
+    Program program = makeProgram(*n.seed, number);
+    tally.add(program, outcome);
+    if (outcome.verdict == Verdict::Passed)
+      continue;
+    errs() << formatv("program {0} of seed {1} ({2} ranks) {3}: {4}\n", number,
+                      *n.seed, program.numRanks(), nameOf(outcome.verdict),
+                      StringRef(outcome.message).take_front(300));
+    // Faults and further failures are shown as they are.
+    if (faultOption.empty() && tally.failures <= 25)
+      if (Error error = save(program, outcome, n, number))
+        return error;
+  }
+  tally.print(*n.count, std::time(nullptr) - begin);
+  return tally.failures ? toolError(ExitCode::Differs, "") : Error::success();
+}
+
+static Error runTool(int argc, char **argv) {
+  parseCommandLine(argc, argv, category,
+                   "random programs, on ranks and on one\n");
+  Numbers n;
+  if (Error error = n.read())
+    return error;
+  if (is_contained(kindsOption, "list")) {
+    for (const Kind &kind : allKinds())
+      outs() << kind.name << "\n";
+    return Error::success();
+  }
+  if (Error error = checkOptions(n))
+    return error;
+  setUp(n);
+  if (printOption) {
+    for (int64_t i = 0; i < *n.count; ++i)
+      outs() << (i ? "// -----\n" : "") << "// program " << *n.first + i
+             << " of seed " << *n.seed << "\n"
+             << textOf(makeProgram(*n.seed, *n.first + i));
+    return Error::success();
+  }
+  Expected<bool> listed = listPlanted();
+  if (!listed)
+    return listed.takeError();
+  if (*listed)
+    return Error::success();
+  if (faultOption == "all")
+    return runFaults(*n.seed, *n.count, *n.timeout);
+  if (!rewriteOption.empty())
+    return runRewrites(rewriteOption, *n.seed, *n.count, processes(),
+                       *n.timeout);
+  if (!raceOption.empty() && !checksThreads())
+    return toolError(ExitCode::Usage,
+                     "--race: this tool is built without ThreadSanitizer; "
+                     "build shard-fuzz-tsan");
+  if (!raceOption.empty())
+    return runRaces(raceOption, *n.seed, *n.count, processes(), *n.timeout,
+                    !quickOption);
+  return runAll(n);
 }
 
 int main(int argc, char **argv) {
