@@ -12,7 +12,9 @@ NOT_SEEN are headers that a room must not know though it may include their folde
 
 Attributes that one room leaves for another are declared by their dialect (OWN_DIALECTS): a
 string "spmd.…" outside the dialect's folders is one that nobody verifies, and is refused. Each
-that ODS declares has an accessor in the dialect's contracts, and a row in its verifier.
+that ODS declares has an accessor in the dialect's contracts, and a row in its verifier. Other
+names by which an attribute is read or written outside of lib/Dialect are those of arguments
+that ODS declares of ops, those of FOREIGN, and marks that one room sets and reads itself.
 
 Also checks docs/Rationale/Rooms.md: an entry with four labels for each room, for each
 folder of FOLDERS a row, and no entry for a room that is not there.
@@ -53,7 +55,20 @@ LABELS = ("*Knows*", "*Promises*", "*Must not*", "*Why a room*")
 FOLDERS = ("lib/Dialect", "lib/KernelGen", "runtime/lib", "tools", "python")
 
 # Our own dialects: the name that attributes begin with, and the folder's.
-OWN_DIALECTS = {"spmd": "Spmd", "machine": "Machine"}
+OWN_DIALECTS = {"spmd": "Spmd", "machine": "Machine", "tune": "Tune"}
+# What others than the dialects here attach, and why a program has it.
+FOREIGN = {
+    "indices_of_shape_operands": "JAX, on custom calls of open shapes",
+    "error_message": "JAX, on shape assertions",
+    "mhlo.": "XLA, on modules, functions and calls",
+    "llvm.": "MLIR, for LLVM's functions and loops",
+    "passthrough": "MLIR, for LLVM's functions",
+    "map": "affine.apply",
+}
+ATTRIBUTE = r"\b(?:get|set|has|remove)(?:Discardable|Inherent)?Attr(?:OfType<[^>]*>)?\(\s*"
+NAMED = re.compile(ATTRIBUTE + r'"([\w.]+)"')
+BY_CONSTANT = re.compile(ATTRIBUTE + r"(?:\w+::)*(k[A-Z]\w*)\s*[,)]")
+CONSTANT = re.compile(r'\bconstexpr (?:llvm::)?StringLiteral (k[A-Z]\w*)\s*=\s*"')
 DECLARED = re.compile(r"let discardableAttrs = \(ins(.*?)\);", re.DOTALL)
 
 
@@ -139,6 +154,41 @@ def find_raw_names(relative: Path, lines: list[str]) -> list[str]:
     return problems
 
 
+def find_undeclared(root: Path, texts: dict[Path, str]) -> list[str]:
+    """Attributes that are read or written by a name that no dialect declares."""
+    declared = {
+        name
+        for path in (root / "include/shardc/Dialect").rglob("*.td")
+        for name in re.findall(r":\$(\w+)", DECLARED.sub("", path.read_text()))
+    }
+    problems = []
+    owners: dict[str, str] = {}
+    users: dict[str, set[str]] = {}
+    for relative, text in texts.items():
+        room = room_of_file(relative)
+        if room == "Dialect":
+            continue
+        for match in NAMED.finditer(text):
+            name = match.group(1)
+            dialect = name.split(".")[0]
+            if name in declared or name in FOREIGN or f"{dialect}." in FOREIGN or dialect in OWN_DIALECTS:
+                continue
+            line = text.count("\n", 0, match.start()) + 1
+            problems.append(
+                f"{relative}:{line}: attribute \"{name}\": use the accessor of the op that declares it, or declare it "
+                "in ODS (include/shardc/Dialect/Spmd/IR/SpmdAttributes.td, SpmdContracts.h)"
+            )
+        owners.update(dict.fromkeys(CONSTANT.findall(text), relative.as_posix()))
+        for name in BY_CONSTANT.findall(text):
+            users.setdefault(name, set()).add(room)
+    problems += [
+        f"{owners[name]}: attribute '{name}' is of {' and '.join(sorted(rooms))}, and no dialect declares it"
+        for name, rooms in users.items()
+        if name in owners and len(rooms) > 1
+    ]
+    return problems
+
+
 def check_contracts(root: Path) -> list[str]:
     """What ODS declares of spmd, what has an accessor, and what is verified, are the same."""
     headers = root / "include/shardc/Dialect/Spmd/IR"
@@ -172,6 +222,7 @@ def main() -> int:
     crossings = 0
     files = 0
     raw_names: list[str] = []
+    texts: dict[Path, str] = {}
     for top in ("include/shardc", "lib", "tools", "runtime"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES:
@@ -179,7 +230,8 @@ def main() -> int:
             files += 1
             relative = path.relative_to(root)
             room = room_of_file(relative)
-            lines = path.read_text(errors="replace").splitlines()
+            texts[relative] = path.read_text(errors="replace")
+            lines = texts[relative].splitlines()
             raw_names += find_raw_names(relative, lines)
             for number, line in enumerate(lines, start=1):
                 match = INCLUDE.match(line)
@@ -203,7 +255,7 @@ def main() -> int:
                     )
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
-    problems = raw_names + check_rooms(root, set(layers)) + check_contracts(root)
+    problems = raw_names + find_undeclared(root, texts) + check_rooms(root, set(layers)) + check_contracts(root)
     if problems:
         print("\n".join(problems))
     return 1 if crossings or problems else 0

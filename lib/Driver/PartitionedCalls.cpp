@@ -6,6 +6,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Support/ForeignProgram.h"
@@ -240,11 +241,11 @@ private:
 
 LogicalResult Partitioner::layOut() {
   for (auto [i, call] : llvm::enumerate(calls))
-    call->setAttr("shardc_call",
-                  Builder(module.getContext()).getI64IntegerAttr(i));
+    spmd::contract::PartitionedCall::set(
+        call, Builder(module.getContext()).getI64IntegerAttr(i));
   OwningOpRef<ModuleOp> copy = module.clone();
   for (CustomCallOp call : calls)
-    call->removeAttr("shardc_call");
+    spmd::contract::PartitionedCall::remove(call);
   PassManager pm(module.getContext());
   buildImportStage(pm, options.stages);
   buildRaiseStage(pm, options.stages);
@@ -260,7 +261,7 @@ LogicalResult Partitioner::layOut() {
   SmallVector<Axis> over = axesOf(names, decided.getMesh().getAxisSizes());
   asked.resize(calls.size());
   WalkResult result = copy->walk([&](CustomCallOp call) {
-    auto number = call->getAttrOfType<IntegerAttr>("shardc_call");
+    IntegerAttr number = spmd::contract::PartitionedCall::get(call);
     if (!number)
       return WalkResult::advance();
     if (call->getParentOfType<spmd::ManualOp>()) {

@@ -384,8 +384,9 @@ void FusedAttention::buildForward() {
       spmd::PairCombine::Softmax,
       /*unnormalized=*/false, operands[0], operands[1], operands[2], extras,
       b.getArrayAttr(maps),
-      bound(isBand && options.window > 0, 1 - options.window),
-      bound(isBand, 0));
+      bound(isBand && options.window > 0, 1 - options.window), bound(isBand, 0),
+      /*query_order=*/{}, /*key_order=*/{}, /*query_formula=*/{},
+      /*key_formula=*/{});
   fillScore(op.getScore());
   fillWeight(op.getWeight());
   SmallVector<Value> results = {
@@ -475,8 +476,10 @@ void FusedAttention::buildBackward() {
       call.getResult(2).getType(), biasTypes, operands[0], operands[1],
       operands[2], operands[3], operands[4], operands[5], extras,
       b.getArrayAttr(maps),
-      bound(isBand && options.window > 0, 1 - options.window),
-      bound(isBand, 0));
+      bound(isBand && options.window > 0, 1 - options.window), bound(isBand, 0),
+      /*query_order=*/ArrayRef<int64_t>(), /*key_order=*/ArrayRef<int64_t>(),
+      /*query_formula=*/{},
+      /*key_formula=*/{});
   fillScore(op.getScore());
   fillWeight(op.getWeight());
   fillSlope(op.getSlope(), bias != nullptr);

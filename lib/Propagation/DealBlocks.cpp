@@ -288,8 +288,7 @@ Value ZigzagRewriter::convert(OpOperand &use, const Orders &to) {
     auto op =
         spmd::createDeal(builder, value.getLoc(), result, dim, order, isBack);
     std::string why = describeUser(use.getOwner());
-    op->setAttr("reason", builder.getStringAttr(
-                              note.empty() ? why : why + " (" + note + ")"));
+    op.setReason(note.empty() ? why : why + " (" + note + ")");
     result = op;
   };
   for (auto [dim, before, after] : llvm::enumerate(from, to)) {

@@ -447,7 +447,9 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   auto op = spmd::AllPairsOp::create(
       e.builder, e.loc, types, spmd::PairCombine::Softmax, f.isOpen, query, key,
       value, e.extras, e.mapsAttr(), e.bandAttr(f.bandLower),
-      e.bandAttr(f.bandUpper));
+      e.bandAttr(f.bandUpper),
+      /*query_order=*/{}, /*key_order=*/{}, /*query_formula=*/{},
+      /*key_formula=*/{});
   e.fillScore(op.getScore(), f.opScore);
   e.fillWeight(op.getWeight());
   for (const RowOutput &row : f.rowOutputs) {
@@ -582,7 +584,10 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
   auto op = spmd::AttentionBackwardOp::create(
       e.builder, e.loc, types[0], types[1], types[2], extraTypes, query.value,
       key.value, value.value, rows.max, rows.delta, rows.dout.value, e.extras,
-      e.mapsAttr(), e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
+      e.mapsAttr(), e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper),
+      /*query_order=*/ArrayRef<int64_t>(), /*key_order=*/ArrayRef<int64_t>(),
+      /*query_formula=*/{},
+      /*key_formula=*/{});
   e.fillScore(op.getScore(), f.score);
   e.fillWeight(op.getWeight());
   e.fill(op.getSlope(), {std::nullopt, f.raw}, slopes, true);
@@ -737,7 +742,9 @@ void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
   }
   auto op = spmd::AllPairsOp::create(
       e.builder, e.loc, types, pairs.combine, false, query, key, value,
-      e.extras, e.mapsAttr(), IntegerAttr(), IntegerAttr());
+      e.extras, e.mapsAttr(), IntegerAttr(), IntegerAttr(),
+      /*query_order=*/{}, /*key_order=*/{}, /*query_formula=*/{},
+      /*key_formula=*/{});
   e.fillScore(op.getScore(), score);
   if (pairs.elements) {
     OpBuilder::InsertionGuard guard(e.builder);

@@ -94,7 +94,7 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
   Boundaries shards = *getOrder(op).getShards();
   std::string why = op.getBack() ? "puts blocks in order again"
                                  : "puts blocks in zigzag order";
-  if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+  if (StringAttr reason = op.getReasonAttr())
     why += " " + reason.str();
   if (int64_t(blocks.intervals.size()) != shards.numShards()) {
     // Whose pieces lie where is known of shards alone.

@@ -27,7 +27,7 @@ func.func @one(%q: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}, 
 // The results are put in order where they are small: before the product, whose other end somebody reads in order.
 // CHECK-LABEL: func @two(
 //  CHECK-SAME:   %[[X:[^:]*]]: tensor<8x4096x64xf32>
-//       CHECK:   %[[D:.*]] = spmd.deal %[[X]] dim 1 sizes [1024, 1024, 1024, 1024] {reason = "for 'spmd.all_pairs' at {{.*}} (order zigzag carried through the program for 2 ops on all pairs: dealing out takes {{[0-9.]+}} ms, each op for itself {{[0-9.]+}} ms more)"}
+//       CHECK:   %[[D:.*]] = spmd.deal %[[X]] dim 1 sizes [1024, 1024, 1024, 1024] reason "for 'spmd.all_pairs' at {{.*}} (order zigzag carried through the program for 2 ops on all pairs: dealing out takes {{[0-9.]+}} ms, each op for itself {{[0-9.]+}} ms more)"
 //       CHECK:   %[[A:.*]]:3 = spmd.all_pairs softmax %[[D]], %[[D]], %[[D]]{{.*}} key_order = array<i64: 1024, 1024, 1024, 1024>, query_order = array<i64: 1024, 1024, 1024, 1024>
 //       CHECK:   %[[S:.*]] = stablehlo.sine %[[A]]#0
 //       CHECK:   %[[B:.*]]:3 = spmd.all_pairs softmax %[[S]], %[[S]], %[[S]]

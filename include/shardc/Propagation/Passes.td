@@ -59,9 +59,9 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
-      %0 = spmd.deal %x dim 0 sizes [4, 4] {reason = "for 'stablehlo.negate' at <stdin>:3"} : tensor<8xf32>
+      %0 = spmd.deal %x dim 0 sizes [4, 4] reason "for 'stablehlo.negate' at <stdin>:3" : tensor<8xf32>
       %1 = stablehlo.negate %0 : tensor<8xf32>
-      %2 = spmd.deal %1 dim 0 sizes [4, 4] back {reason = "as a result of the program"} : tensor<8xf32>
+      %2 = spmd.deal %1 dim 0 sizes [4, 4] back reason "as a result of the program" : tensor<8xf32>
       return %2 : tensor<8xf32>
     }
     ```

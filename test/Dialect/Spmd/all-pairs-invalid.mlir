@@ -106,6 +106,35 @@ func.func @order(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
 
 #q = affine_map<(q, k, d, e) -> (q, d)>
 #k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @formula_without_order(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{has 'query_formula' #spmd.formula<given [0, 0, 8]>, but no sizes of shards}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] {query_formula = #spmd.formula<given [0, 0, 8]>} score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @order_by_intervals(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>) {
+  // expected-error @below {{has 'key_formula' #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>, expected a formula of boundaries}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row]
+      {key_formula = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>, key_order = array<i64: 4, 4>} score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
 #best = affine_map<(q, k, d, e) -> (q, e)>
 func.func @order_of_the_best(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   // expected-error @below {{has dims in zigzag order, which 'top_k' cannot have}}

@@ -162,6 +162,14 @@ func.func @gpu(%x: f32) {
 
 // -----
 
+func.func @partitioned_call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.custom_call' op 'spmd.partitioned_call' is -1 : i64, expected a number of at least 0}}
+  %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {spmd.partitioned_call = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @order_of_no_lines(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{'stablehlo.negate' op 'spmd.line_order' is an attribute of 'spmd.lines'}}
   %0 = stablehlo.negate %x {spmd.line_order = "total"} : tensor<4xf32>

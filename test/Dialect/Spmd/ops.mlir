@@ -32,6 +32,10 @@ func.func @global_view(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
   %3 = spmd.deal %2 dim 1 sizes [3, 0, 3] back : tensor<8x6xf32>
   // CHECK: spmd.dealt_iota sizes [3, 0, 3] : tensor<6xi32>
   %4 = spmd.dealt_iota sizes [3, 0, 3] : tensor<6xi32>
+  // CHECK: spmd.deal %{{.*}} dim 0 by <given [0, 0, 8]> sizes [4, 4] back reason "for a test" : tensor<8x6xf32>
+  %5 = spmd.deal %3 dim 0 by <given [0, 0, 8]> sizes [4, 4] back reason "for a test" : tensor<8x6xf32>
+  // CHECK: spmd.dealt_iota by <given [0, 0, 8]> sizes [4, 4] : tensor<8xi32>
+  %6 = spmd.dealt_iota by <given [0, 0, 8]> sizes [4, 4] : tensor<8xi32>
   return %3 : tensor<8x6xf32>
 }
 

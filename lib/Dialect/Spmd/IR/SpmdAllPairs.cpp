@@ -1,4 +1,5 @@
 //===- SpmdAllPairs.cpp - Every query with every key ----------------------===//
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -182,10 +183,13 @@ static LogicalResult verifyOrder(AllPairsOpInterface op, StringRef name,
 }
 
 static LogicalResult verifyOrders(AllPairsOpInterface op) {
-  return failure(
-      failed(verifyOrder(op, "query_order", op.getQueryOrder(),
-                         op.getQueryDim())) ||
-      failed(verifyOrder(op, "key_order", op.getKeyOrder(), op.getKeyDim())));
+  return success(
+      succeeded(verifyOrder(op, "query_order", op.getQueryOrder(),
+                            op.getQueryDim())) &&
+      succeeded(
+          verifyOrder(op, "key_order", op.getKeyOrder(), op.getKeyDim())) &&
+      succeeded(getQueryOrder(op).verifyFormula(op, "query_formula")) &&
+      succeeded(getKeyOrder(op).verifyFormula(op, "key_formula")));
 }
 
 static LogicalResult verifyElement(AllPairsOpInterface op, StringRef name,

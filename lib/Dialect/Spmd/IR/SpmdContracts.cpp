@@ -176,6 +176,12 @@ static std::vector<Row> makeRows() {
        {"spmd.all_pairs", "spmd.attention_backward"}},
       {Extents::name(), OnModules, ofModules, "#spmd.extents",
        isOfType<Extents>},
+      {PartitionedCall::name(),
+       OnOps,
+       "'stablehlo.custom_call'",
+       "a number of at least 0",
+       isAtLeast<0>,
+       {"stablehlo.custom_call"}},
 
       {Factors::name(), OnOps, ofOps, "a list of #spmd.dim_sharding",
        isListOf<DimShardingAttr>},

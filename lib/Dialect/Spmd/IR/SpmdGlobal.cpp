@@ -1,5 +1,6 @@
 //===- SpmdGlobal.cpp - Ops of the global view ----------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -12,19 +13,18 @@ using namespace shardc::spmd;
 // DealOp, DealtIotaOp
 //===----------------------------------------------------------------------===//
 
-/// Checks that shards of `sizes` are all of a dim of `extent`.
-static LogicalResult verifyZigzag(Operation *op, ArrayRef<int64_t> sizes,
-                                  int64_t extent) {
-  std::optional<Boundaries> shards =
-      Boundaries::fromSizes({sizes.data(), sizes.size()});
+/// Checks that the shards whose order a dim of `extent` is in are all of it.
+template <typename Op>
+static LogicalResult verifyZigzag(Op op, int64_t extent) {
+  ZigzagOrder order = getOrder(op);
+  std::optional<Boundaries> shards = order.getShards();
   if (!shards)
-    return op->emitOpError()
-           << "has sizes " << DenseI64ArrayAttr::get(op->getContext(), sizes)
-           << ", expected one of at least 0 for each shard";
+    return op.emitOpError() << "has sizes " << order.sizes
+                            << ", expected one of at least 0 for each shard";
   if (shards->size() != extent)
-    return op->emitOpError() << "has sizes that add up to " << shards->size()
-                             << ", but the dim has " << extent << " elements";
-  return success();
+    return op.emitOpError() << "has sizes that add up to " << shards->size()
+                            << ", but the dim has " << extent << " elements";
+  return order.verifyFormula(op, "formula");
 }
 
 LogicalResult DealOp::verify() {
@@ -33,10 +33,9 @@ LogicalResult DealOp::verify() {
       static_cast<int64_t>(getDim()) >= type.getRank())
     return emitOpError() << "has dim " << getDim() << ", but the tensor has "
                          << type.getRank() << " dims";
-  return verifyZigzag(*this, getSizes(), type.getDimSize(getDim()));
+  return verifyZigzag(*this, type.getDimSize(getDim()));
 }
 
 LogicalResult DealtIotaOp::verify() {
-  return verifyZigzag(*this, getSizes(),
-                      cast<RankedTensorType>(getType()).getDimSize(0));
+  return verifyZigzag(*this, cast<RankedTensorType>(getType()).getDimSize(0));
 }

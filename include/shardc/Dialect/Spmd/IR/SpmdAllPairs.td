@@ -39,7 +39,7 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
     outside q + lower <= k <= q + upper have no weight at all (p is exactly zero), so that such blocks may be skipped; a
     region still says what they are. Both views: with positions offset where a block starts, in the local one.
     `query_order` and `key_order`: that dim of all operands and results is in zigzag order, as `spmd.deal` with these sizes puts it
-    (and `query_formula`, `key_formula`); positions and the band are of the indices before. Not of top_k.
+    (`query_formula` and `key_formula`: by this formula); positions and the band are of the indices before. Not of top_k.
     ```mlir
     %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v
         maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,
@@ -58,7 +58,8 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
                        Optional<AnyRankedTensor>:$value, Variadic<AnyRankedTensor>:$extras,
                        AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper,
                        DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$query_order,
-                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order);
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order,
+                       OptionalAttr<Spmd_FormulaAttr>:$query_formula, OptionalAttr<Spmd_FormulaAttr>:$key_formula);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region AnyRegion:$pair, SizedRegion<1>:$score, AnyRegion:$weight);
   let assemblyFormat = [{
@@ -105,7 +106,8 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
                        AnyRankedTensor:$delta, AnyRankedTensor:$dout, Variadic<AnyRankedTensor>:$extras,
                        AffineMapArrayAttr:$maps, OptionalAttr<I64Attr>:$band_lower, OptionalAttr<I64Attr>:$band_upper,
                        DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$query_order,
-                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order);
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$key_order,
+                       OptionalAttr<Spmd_FormulaAttr>:$query_formula, OptionalAttr<Spmd_FormulaAttr>:$key_formula);
   let results = (outs AnyRankedTensor:$dquery, AnyRankedTensor:$dkey, AnyRankedTensor:$dvalue,
                       Variadic<AnyRankedTensor>:$dextras);
   let regions = (region SizedRegion<1>:$score, AnyRegion:$weight, SizedRegion<1>:$slope);

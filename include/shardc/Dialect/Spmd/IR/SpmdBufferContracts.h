@@ -41,6 +41,12 @@ struct WrittenInPlaceAttrHelper {
   }
   mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
 };
+struct PartitionedCallAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() {
+    return "spmd.partitioned_call";
+  }
+  mlir::IntegerAttr getAttr(mlir::Operation *op);
+};
 struct LineOrderAttrHelper {
   static constexpr llvm::StringLiteral getNameStr() {
     return "spmd.line_order";
@@ -64,6 +70,9 @@ using Token = Mark<TokenAttrHelper>;
 using InPlace = Contract<InPlaceAttrHelper>;
 /// On modules: that number of each result, or -1.
 using WrittenInPlace = Contract<WrittenInPlaceAttrHelper>;
+/// On custom calls that are to say how they are partitioned: the number of the
+/// call, by which it is found in a copy of the module.
+using PartitionedCall = Contract<PartitionedCallAttrHelper>;
 /// On sorts of lines that the runtime does: how elements of the first input are
 /// compared, which is what the body says: "signed", "unsigned", "total"
 /// (floats, IEEE 754's total order) or "numbers" (floats, zeros equal, NaNs

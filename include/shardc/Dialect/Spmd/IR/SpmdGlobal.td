@@ -62,15 +62,16 @@ def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
   let description = [{
     With shard i from b to e, as `sizes` say: the result is the i-th part from the front, elements ⌈b / 2⌉ to ⌈e / 2⌉, and the i-th
     from the end, as many as remain of the shard, for each i in turn. Under a causal mask such shards are equal work. Where `sizes` follow from what
-    is bound, `formula` is that of their boundaries (SpmdOrders.h).
+    is bound, `by <…>` (#spmd.formula) in front of them is the formula of their boundaries. `reason` says who asked.
     ```mlir
     // 0 1 2 3 4 5 6 7 becomes 0 1 6 7 2 3 4 5.
     %1 = spmd.deal %0 dim 0 sizes [4, 4] : tensor<8xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$input, I64Attr:$dim, DenseI64ArrayAttr:$sizes, UnitAttr:$back);
+  let arguments = (ins AnyStaticShapeTensor:$input, I64Attr:$dim, DenseI64ArrayAttr:$sizes,
+                       OptionalAttr<Spmd_FormulaAttr>:$formula, UnitAttr:$back, OptionalAttr<StrAttr>:$reason);
   let results = (outs AnyStaticShapeTensor:$result);
-  let assemblyFormat = "$input `dim` $dim `sizes` $sizes (`back` $back^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$input `dim` $dim (`by` $formula^)? `sizes` $sizes (`back` $back^)? (`reason` $reason^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -82,9 +83,9 @@ def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
     %0 = spmd.dealt_iota sizes [4, 4] : tensor<8xi32>
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$sizes);
+  let arguments = (ins DenseI64ArrayAttr:$sizes, OptionalAttr<Spmd_FormulaAttr>:$formula);
   let results = (outs 1DTensorOf<[I32, I64]>:$result);
-  let assemblyFormat = "`sizes` $sizes attr-dict `:` type($result)";
+  let assemblyFormat = "(`by` $formula^)? `sizes` $sizes attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

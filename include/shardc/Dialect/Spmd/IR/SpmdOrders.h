@@ -1,9 +1,8 @@
 //===- SpmdOrders.h - The zigzag order of a dim -----------------*- C++ -*-===//
 //
 // Ops that know of a dim that it is in zigzag order have the sizes of the
-// shards whose order it is, and where these follow from what is bound, the
-// formula of their boundaries beside them (`formula`, `query_formula`,
-// `key_formula`).
+// shards whose order it is, and beside them, where these follow from what is
+// bound, the formula of their boundaries. Both together are an order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDORDERS_H
@@ -23,6 +22,10 @@ struct ZigzagOrder {
   friend bool operator==(const ZigzagOrder &, const ZigzagOrder &) = default;
   /// None for the natural order.
   std::optional<Boundaries> getShards() const;
+  /// Of an attribute `name` of `op`: an error if the formula is not of
+  /// boundaries.
+  llvm::LogicalResult verifyFormula(mlir::Operation *op,
+                                    llvm::StringRef name) const;
 };
 
 /// Of `deal` and `dealt_iota`.
