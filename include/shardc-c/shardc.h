@@ -251,6 +251,9 @@ SHARDC_EXPORT void shardc_engine_destroy(shardc_engine *engine);
  * at once. What is of this process goes on. Programs that end for another
  * reason than that all is done call this first of all. */
 SHARDC_EXPORT void shardc_engine_leave(shardc_engine *engine);
+/** What is being compiled for it now fails as soon as it can, on whatever
+ * thread. For a process that is about to end. */
+SHARDC_EXPORT void shardc_engine_cancel_compilations(shardc_engine *engine);
 /** Of all processes. They are numbered by process. */
 SHARDC_EXPORT int64_t shardc_engine_num_devices(const shardc_engine *engine);
 /** Devices of this process: this many, from number `first` (may be NULL) on. */
@@ -314,6 +317,26 @@ shardc_compile(shardc_engine *engine, const void *model, size_t model_bytes,
                const char *name, const shardc_option *options,
                size_t num_options, shardc_program **program);
 SHARDC_EXPORT void shardc_program_destroy(shardc_program *program);
+
+/** A program that is being compiled on a thread of its own, so that whoever
+ * wants it can stop waiting. One thread at a time uses it. */
+typedef struct shardc_compilation shardc_compilation;
+/** Begins what shardc_compile does. */
+SHARDC_EXPORT shardc_error *
+shardc_compile_start(shardc_engine *engine, const void *model,
+                     size_t model_bytes, const char *name,
+                     const shardc_option *options, size_t num_options,
+                     shardc_compilation **compilation);
+/** Waits for its end, at most as long as said; whether it has ended. */
+SHARDC_EXPORT int shardc_compilation_wait_for(shardc_compilation *compilation,
+                                              int64_t timeout_ns);
+/** Waits for its end and gives what shardc_compile gives; once. */
+SHARDC_EXPORT shardc_error *
+shardc_compilation_finish(shardc_compilation *compilation,
+                          shardc_program **program);
+/** Returns at once. What has not ended leaves out what it can, and is waited
+ * for when its engine is destroyed. */
+SHARDC_EXPORT void shardc_compilation_destroy(shardc_compilation *compilation);
 
 /** Bytes that the caller frees with shardc_bytes_free. */
 typedef struct shardc_bytes {

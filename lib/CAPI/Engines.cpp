@@ -152,6 +152,11 @@ void shardc_engine_leave(shardc_engine *engine) {
     unwrap(engine)->leave();
 }
 
+void shardc_engine_cancel_compilations(shardc_engine *engine) {
+  if (engine)
+    unwrap(engine)->cancelCompilations();
+}
+
 int64_t shardc_engine_num_devices(const shardc_engine *engine) {
   return engine ? static_cast<int64_t>(unwrap(engine)->devices.size()) : 0;
 }

@@ -8,6 +8,7 @@
 #define SHARDC_LIB_CAPI_HANDLES_H
 
 #include "shardc-c/shardc.h"
+#include "shardc/Engine/Compilation.h"
 #include "shardc/Engine/Program.h"
 #include <algorithm>
 #include <cstring>
@@ -36,6 +37,7 @@ SHARDC_HANDLE(shardc_engine, Engine)
 SHARDC_HANDLE(shardc_event, Event)
 SHARDC_HANDLE(shardc_buffer, Buffer)
 SHARDC_HANDLE(shardc_program, Program)
+SHARDC_HANDLE(shardc_compilation, Compilation)
 
 /// The error of what failed, or NULL. Where there is no memory for it: one that
 /// is always there.

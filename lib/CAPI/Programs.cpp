@@ -116,6 +116,21 @@ static shardc_error *describeBox(const shardc_program *program, bool isArgument,
   });
 }
 
+/// Reads what a model is compiled with.
+static MaybeFailure readOptions(const void *model, size_t modelBytes,
+                                const shardc_option *options, size_t numOptions,
+                                Program::Options &given) {
+  if ((!model && modelBytes > 0) || (!options && numOptions > 0))
+    return nullArgument(model ? "options" : "model");
+  for (size_t i = 0; i < numOptions; ++i) {
+    if (!options[i].name)
+      return nullArgument("name of an option");
+    given.push_back(
+        {options[i].name, options[i].value ? options[i].value : ""});
+  }
+  return nullptr;
+}
+
 extern "C" {
 
 shardc_error *shardc_compile(shardc_engine *engine, const void *model,
@@ -127,15 +142,10 @@ shardc_error *shardc_compile(shardc_engine *engine, const void *model,
       *program = nullptr;
     if (!engine || !program)
       return nullArgument(engine ? "program" : "engine");
-    if ((!model && model_bytes > 0) || (!options && num_options > 0))
-      return nullArgument(model ? "options" : "model");
     Program::Options given;
-    for (size_t i = 0; i < num_options; ++i) {
-      if (!options[i].name)
-        return nullArgument("name of an option");
-      given.push_back(
-          {options[i].name, options[i].value ? options[i].value : ""});
-    }
+    if (MaybeFailure failure =
+            readOptions(model, model_bytes, options, num_options, given))
+      return failure;
     Ref<Program> made;
     if (MaybeFailure failure = Program::compile(
             *unwrap(engine), {static_cast<const char *>(model), model_bytes},
@@ -144,6 +154,55 @@ shardc_error *shardc_compile(shardc_engine *engine, const void *model,
     *program = wrap(made.take());
     return nullptr;
   });
+}
+
+shardc_error *shardc_compile_start(shardc_engine *engine, const void *model,
+                                   size_t model_bytes, const char *name,
+                                   const shardc_option *options,
+                                   size_t num_options,
+                                   shardc_compilation **compilation) {
+  return guarded([&]() -> MaybeFailure {
+    if (compilation)
+      *compilation = nullptr;
+    if (!engine || !compilation)
+      return nullArgument(engine ? "compilation" : "engine");
+    Program::Options given;
+    if (MaybeFailure failure =
+            readOptions(model, model_bytes, options, num_options, given))
+      return failure;
+    std::unique_ptr<Compilation> made;
+    if (MaybeFailure failure = Compilation::start(
+            *unwrap(engine), {static_cast<const char *>(model), model_bytes},
+            name ? name : "", std::move(given), made))
+      return failure;
+    *compilation = wrap(made.release());
+    return nullptr;
+  });
+}
+
+int shardc_compilation_wait_for(shardc_compilation *compilation,
+                                int64_t timeout_ns) {
+  return !compilation ||
+         unwrap(compilation)->waitFor(std::chrono::nanoseconds(timeout_ns));
+}
+
+shardc_error *shardc_compilation_finish(shardc_compilation *compilation,
+                                        shardc_program **program) {
+  return guarded([&]() -> MaybeFailure {
+    if (program)
+      *program = nullptr;
+    if (!compilation || !program)
+      return nullArgument(compilation ? "program" : "compilation");
+    Ref<Program> made;
+    if (MaybeFailure failure = unwrap(compilation)->finish(made))
+      return failure;
+    *program = wrap(made.take());
+    return nullptr;
+  });
+}
+
+void shardc_compilation_destroy(shardc_compilation *compilation) {
+  delete unwrap(compilation);
 }
 
 void shardc_program_destroy(shardc_program *program) {

@@ -78,13 +78,13 @@ static void visit(Fields &fields, ModelOptions &options) {
          keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
          exactSums, explain, localText, origins, hostCalls, threads, trace,
          memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
-         kernels, plantFault, inspectLocal, tf32, tiles, listTiles] =
+         kernels, plantFault, inspectLocal, tf32, tiles, listTiles, cancelled] =
       options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
   // program's; a limit of memory that a machine gives is not the program's
   // either.
   (void)explain, (void)localText, (void)origins, (void)plantFault,
-      (void)memoryLimitOf, (void)inspectLocal, (void)listTiles;
+      (void)memoryLimitOf, (void)inspectLocal, (void)listTiles, (void)cancelled;
   int64_t ranks = options.ranks.value_or(0);
   int64_t targetNumber = static_cast<int64_t>(target);
   fields.field("ranks", ranks, 0, kMaxRanks);

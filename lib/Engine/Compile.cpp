@@ -326,35 +326,52 @@ static void prepare(const Engine &engine, shardc::ModelOptions &options) {
     options.contexts = &engine.contexts();
 }
 
-/// Compiles what `options` have the text of, or finds it in the cache.
-static MaybeFailure compileFrom(const Engine &engine, StringRef path,
-                                shardc::ModelOptions options,
-                                CompiledModel &model) {
+static std::string compiling(StringRef path) {
+  return "compiling '" + path.str() + "'";
+}
+
+/// The first of two steps: asks the caller how calls are cut.
+static MaybeFailure cutCalls(const Engine &engine, StringRef path,
+                             shardc::ModelOptions &options) {
   prepare(engine, options);
-  std::string what = "compiling '" + path.str() + "'";
-  if (engine.options.partition &&
-      shardc::mayHavePartitionedCalls(*options.text)) {
-    if (MaybeFailure failure = recoverably(what, [&]() -> MaybeFailure {
-          Keeper keeper;
-          Expected<std::string> cut = shardc::partitionCalls(
-              path, options, keeper, engine.options.partition);
-          if (!cut)
-            return failureOf(cut.takeError(), keeper);
-          options.text = std::move(*cut);
-          return nullptr;
-        }))
-      return failure;
-    options.isOwn = true;
-  }
+  if (!engine.options.partition ||
+      !shardc::mayHavePartitionedCalls(*options.text))
+    return nullptr;
+  if (MaybeFailure failure =
+          recoverably(compiling(path), [&]() -> MaybeFailure {
+            Keeper keeper;
+            Expected<std::string> cut = shardc::partitionCalls(
+                path, options, keeper, engine.options.partition);
+            if (!cut)
+              return failureOf(cut.takeError(), keeper);
+            options.text = std::move(*cut);
+            return nullptr;
+          }))
+    return failure;
+  options.isOwn = true;
+  return nullptr;
+}
+
+/// The second step: compiles what `options` have the text of, or finds it in
+/// `cache`.
+static MaybeFailure compileCut(const shardc::CompileCache &cache,
+                               StringRef path, shardc::ModelOptions options,
+                               CompiledModel &model) {
+  std::string what = compiling(path);
   model.path = path.str();
-  model.source = std::make_shared<shardc::ModelOptions>(options);
+  auto source = std::make_shared<shardc::ModelOptions>(options);
+  source->stages.cancelled = nullptr;
+  model.source = std::move(source);
   options.stages.localText = true;
+  auto isCancelled = [cancelled = options.stages.cancelled] {
+    return cancelled && cancelled->load();
+  };
   Keeper keeper;
   MaybeFailure fault;
   std::string problem;
   bool isFound;
   Expected<shardc::CompiledProgram> compiled = shardc::compileThrough(
-      engine.cache(), path, std::move(options), "engine",
+      cache, path, std::move(options), "engine",
       [&](shardc::ModelOptions options,
           std::string &said) -> Expected<shardc::CompiledProgram> {
         std::optional<Expected<shardc::CompiledProgram>> program;
@@ -369,6 +386,10 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
         return std::move(*program);
       },
       model.remarks, isFound, problem);
+  if (!compiled && isCancelled()) {
+    consumeError(compiled.takeError());
+    return usage("the compilation was cancelled");
+  }
   if (!compiled) {
     MaybeFailure failure = failureOf(compiled.takeError(), keeper);
     return fault ? std::move(fault) : std::move(failure);
@@ -392,16 +413,34 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
   return nullptr;
 }
 
-MaybeFailure shardc::engine::compileModel(const Engine &engine,
-                                          std::string_view text,
+MaybeFailure shardc::engine::compileModel(Engine &engine, std::string_view text,
                                           std::string_view name,
                                           const Program::Options &given,
                                           CompiledModel &model) {
-  shardc::ModelOptions options;
-  if (MaybeFailure failure = readOptions(engine, text, given, options))
+  std::function<MaybeFailure(CompiledModel &)> work;
+  MaybeFailure failure =
+      prepareCompile(engine, text, name, given, engine.makeCancelFlag(), work);
+  return failure ? std::move(failure) : work(model);
+}
+
+MaybeFailure shardc::engine::prepareCompile(
+    const Engine &engine, std::string_view text, std::string_view name,
+    const Program::Options &given,
+    std::shared_ptr<const std::atomic<bool>> cancelled,
+    std::function<MaybeFailure(CompiledModel &)> &work) {
+  auto options = std::make_shared<shardc::ModelOptions>();
+  if (MaybeFailure failure = readOptions(engine, text, given, *options))
     return failure;
-  return compileFrom(engine, name.empty() ? "model" : StringRef(name),
-                     std::move(options), model);
+  std::string path = name.empty() ? "model" : std::string(name);
+  if (MaybeFailure failure = cutCalls(engine, path, *options))
+    return failure;
+  options->stages.cancelled = std::move(cancelled);
+  // Whoever does the work may outlive the engine.
+  work = [path, options, contexts = engine.sharedContexts(),
+          cache = engine.sharedCache()](CompiledModel &model) {
+    return compileCut(*cache, path, std::move(*options), model);
+  };
+  return nullptr;
 }
 
 MaybeFailure shardc::engine::printLocal(const Engine &engine,
@@ -452,9 +491,12 @@ MaybeFailure shardc::engine::openArtifact(const Engine &engine,
   bool hasKey = shardc::readUserKey("", /*make=*/false, key).empty();
   std::string_view code = bytes.substr(0, seal.codeBytes);
   if (!hasKey || !key.trusts(seal.signer) ||
-      !shardc::checkArtifactInterface({code.data(), code.size()}).empty())
-    return compileFrom(engine, carried->path, std::move(carried->options),
-                       model);
+      !shardc::checkArtifactInterface({code.data(), code.size()}).empty()) {
+    MaybeFailure failure = cutCalls(engine, carried->path, carried->options);
+    return failure ? std::move(failure)
+                   : compileCut(engine.cache(), carried->path,
+                                std::move(carried->options), model);
+  }
   Expected<shardc::ProgramMetadata> metadata =
       shardc::readArtifactMetadata({code.data(), code.size()});
   if (!metadata)

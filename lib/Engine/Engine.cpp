@@ -216,6 +216,8 @@ void Engine::close() {
     (void)helper.release();
     return;
   }
+  cancelCompilations();
+  joinCompilations();
   for (int64_t left; (left = underWay.load()) > 0;)
     underWay.wait(left);
   shardrt_crew *crew;

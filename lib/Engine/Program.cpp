@@ -19,6 +19,11 @@ static std::string digestOf(const std::vector<std::string_view> &parts) {
   return shardc::crypto::toHex(hash.finish());
 }
 
+/// The first 64 bits of `digest`.
+static uint64_t numberOf(const std::string &digest) {
+  return std::stoull(digest.substr(0, 16), nullptr, 16);
+}
+
 Program::Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
                  std::unique_ptr<const CompiledModel> given)
     : engine(&engine), compiled(std::move(compiled)),
@@ -27,11 +32,8 @@ Program::Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
 
 Program::~Program() = default;
 
-MaybeFailure Program::compile(Engine &engine, std::string_view text,
-                              std::string_view name, Options options,
-                              Ref<Program> &program) {
-  if (MaybeFailure failure = engine.checkUsable())
-    return failure;
+Program::Identity Program::identify(std::string_view text,
+                                    const Options &options) {
   // Files that options name may be others by now.
   bool isFixed = std::none_of(options.begin(), options.end(), [](auto &option) {
     return option.second.ends_with(".json");
@@ -41,24 +43,38 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
     parts.push_back(option);
     parts.push_back(value);
   }
-  std::string key = isFixed ? digestOf(parts) : std::string();
-  if (Ref<Program> known = engine.programs().find(key)) {
-    program = std::move(known);
+  std::string digest = digestOf(parts);
+  return {isFixed ? digest : std::string(), numberOf(digest)};
+}
+
+Ref<Program> Program::find(Engine &engine, const Identity &identity) {
+  return engine.programs().find(identity.key);
+}
+
+MaybeFailure Program::compile(Engine &engine, std::string_view text,
+                              std::string_view name, Options options,
+                              Ref<Program> &program) {
+  if (MaybeFailure failure = engine.checkUsable())
+    return failure;
+  Identity identity = identify(text, options);
+  if ((program = find(engine, identity)))
     return nullptr;
-  }
   CompiledModel model;
   if (MaybeFailure failure = compileModel(engine, text, name, options, model))
     return failure;
+  return make(engine, std::move(model), identity, program);
+}
+
+MaybeFailure Program::make(Engine &engine, CompiledModel model,
+                           const Identity &identity, Ref<Program> &program) {
   Ref<Program> made;
   if (MaybeFailure failure = make(engine, std::move(model), made))
     return failure;
   // Functions of the host have numbers of their process.
-  std::string_view known = made->model.name;
-  made->digest = std::stoull(
-      digestOf(made->callsHost ? std::vector{known} : parts).substr(0, 16),
-      nullptr, 16);
-  if (isFixed)
-    engine.programs().store(key, made);
+  made->digest = made->callsHost ? numberOf(digestOf({made->model.name}))
+                                 : identity.digest;
+  if (!identity.key.empty())
+    engine.programs().store(identity.key, made);
   program = std::move(made);
   return nullptr;
 }

@@ -2,6 +2,7 @@
 #include "shardc/Pipelines/Compile.h"
 #include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Action.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
@@ -56,8 +57,34 @@ shardc::parseModel(MLIRContext &context,
   return parseProgram(context, std::move(*program));
 }
 
-static LogicalResult run(ModuleOp module,
+namespace {
+/// While it lives, no pass begins once `options.cancelled` is set. What a pass
+/// leaves undone no later one may see, so whoever runs them asks afterwards.
+class SkipPassesIfCancelled {
+public:
+  SkipPassesIfCancelled(MLIRContext *context, const StageOptions &options)
+      : context(options.cancelled ? context : nullptr) {
+    if (this->context)
+      context->registerActionHandler([&options](llvm::function_ref<void()> act,
+                                                const tracing::Action &action) {
+        if (!isa<PassExecutionAction>(action) || !options.isCancelled())
+          act();
+      });
+  }
+  ~SkipPassesIfCancelled() {
+    if (context)
+      context->registerActionHandler({});
+  }
+
+private:
+  MLIRContext *context;
+};
+} // namespace
+
+static LogicalResult run(ModuleOp module, const StageOptions &options,
                          llvm::function_ref<void(OpPassManager &)> build) {
+  if (options.isCancelled())
+    return failure();
   PassManager pm(module.getContext(), ModuleOp::getOperationName(),
                  PassManager::Nesting::Implicit);
   // Fails where a tool has not registered them: then there are none to apply.
@@ -65,7 +92,10 @@ static LogicalResult run(ModuleOp module,
   // After each stage, not each pass: that takes a quarter of the time.
   pm.enableVerifier(false);
   build(pm);
-  return failed(pm.run(module)) ? failure() : verify(module);
+  SkipPassesIfCancelled skip(module.getContext(), options);
+  if (failed(pm.run(module)) || options.isCancelled())
+    return failure();
+  return verify(module);
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +161,8 @@ LogicalResult shardc::compileToLocal(ModuleOp module,
   dropForeignAttributes(module);
   auto runAll = [&](ModuleOp on, auto stages) {
     return success(llvm::all_of(stages, [&](auto build) {
-      return succeeded(run(on, [&](OpPassManager &pm) { build(pm, options); }));
+      return succeeded(
+          run(on, options, [&](OpPassManager &pm) { build(pm, options); }));
     }));
   };
   std::array local{buildRaiseStage, buildPropagateStage, buildPartitionStage};
@@ -167,13 +198,13 @@ LogicalResult shardc::compileToLocal(ModuleOp module,
 LogicalResult shardc::lowerToLLVM(ModuleOp module,
                                   const StageOptions &options) {
   if (options.target != Target::Cpu)
-    return run(module,
+    return run(module, options,
                [&](OpPassManager &pm) { buildLowerCudaStage(pm, options); });
-  if (failed(run(module, [&](OpPassManager &pm) {
+  if (failed(run(module, options, [&](OpPassManager &pm) {
         buildCpuBuffersStage(pm, options);
       })))
     return failure();
-  return run(module,
+  return run(module, options,
              [&](OpPassManager &pm) { buildCpuCodeStage(pm, options); });
 }
 
@@ -284,7 +315,7 @@ static int64_t arenaOf(ModuleOp module) {
 /// Lowers as far as bytes of temporaries are known.
 static LogicalResult lowerToBuffers(ModuleOp module,
                                     const StageOptions &options) {
-  return run(module, [&](OpPassManager &pm) {
+  return run(module, options, [&](OpPassManager &pm) {
     if (options.target == Target::Cpu)
       buildCpuBuffersStage(pm, options);
     else
@@ -294,7 +325,7 @@ static LogicalResult lowerToBuffers(ModuleOp module,
 
 static LogicalResult lowerBuffersToLLVM(ModuleOp module,
                                         const StageOptions &options) {
-  return run(module, [&](OpPassManager &pm) {
+  return run(module, options, [&](OpPassManager &pm) {
     if (options.target == Target::Cpu)
       buildCpuCodeStage(pm, options);
   });
@@ -330,7 +361,7 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
   double lower = 0, upper = INFINITY;
   for (int attempt = 0; attempt < kAttempts && target >= 1; ++attempt) {
     OwningOpRef<ModuleOp> fitted = (*local).clone();
-    if (failed(run(*fitted, [&](OpPassManager &pm) {
+    if (failed(run(*fitted, options, [&](OpPassManager &pm) {
           buildFitMemoryStage(pm, int64_t(target));
         })))
       return failure();
@@ -498,7 +529,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  if (failed(emitObjectFile(module, options.arch, stream)))
+  if (failed(emitObjectFile(module, options.arch, stream, /*optimized=*/true,
+                            options.cancelled.get())))
     return failure();
   program.object.assign(object.begin(), object.end());
   program.compileMs = std::chrono::duration<double, std::milli>(

@@ -50,6 +50,14 @@ extern "C" SHARDC_EXPORT void shardc_pjrt_leave() {
     shardc_engine_leave(client->engine);
 }
 
+/// For the end of a process, before its caller waits for threads that compile:
+/// nobody wants what they make.
+extern "C" SHARDC_EXPORT void shardc_pjrt_cancel_compilations() {
+  std::lock_guard lock(clients().mutex);
+  for (Client *client : clients().all)
+    shardc_engine_cancel_compilations(client->engine);
+}
+
 //===----------------------------------------------------------------------===//
 // What was done
 //===----------------------------------------------------------------------===//

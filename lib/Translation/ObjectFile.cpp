@@ -218,7 +218,12 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
 };
 } // namespace
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static bool isSet(const std::atomic<bool> *cancelled) {
+  return cancelled && cancelled->load(std::memory_order_relaxed);
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     const std::atomic<bool> *cancelled) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
@@ -233,8 +238,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   // Finds out whom indirect calls may reach. There are none, and it compares
   // all calls with one another.
   callbacks.registerShouldRunOptionalPassCallback(
-      [](llvm::StringRef pass, llvm::Any) {
-        return pass != "CalledValuePropagationPass";
+      [&](llvm::StringRef pass, llvm::Any) {
+        return pass != "CalledValuePropagationPass" && !isSet(cancelled);
       });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerPipelineStartEPCallback(
@@ -255,6 +260,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 /// code of it.
 static LogicalResult
 compile(ModuleOp module, StringRef arch, bool optimized,
+        const std::atomic<bool> *cancelled,
         llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
             write) {
   std::unique_ptr<llvm::TargetMachine> machine =
@@ -270,7 +276,9 @@ compile(ModuleOp module, StringRef arch, bool optimized,
   if (!ir)
     return failure();
   if (optimized)
-    optimize(*ir, *machine);
+    optimize(*ir, *machine, cancelled);
+  if (isSet(cancelled))
+    return failure();
   if (checksThreads())
     if (std::string unknown = addThreadChecks(*ir, machine.get());
         !unknown.empty())
@@ -281,10 +289,10 @@ compile(ModuleOp module, StringRef arch, bool optimized,
 
 static LogicalResult emitFile(ModuleOp module, StringRef arch,
                               llvm::raw_pwrite_stream &out,
-                              llvm::CodeGenFileType type,
-                              bool optimized = true) {
+                              llvm::CodeGenFileType type, bool optimized,
+                              const std::atomic<bool> *cancelled) {
   return compile(
-      module, arch, optimized,
+      module, arch, optimized, cancelled,
       [&](llvm::Module &ir, llvm::TargetMachine &machine) -> LogicalResult {
         llvm::legacy::PassManager passes;
         passes.add(llvm::createTargetTransformInfoWrapperPass(
@@ -298,19 +306,21 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
 }
 
 LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
-                             llvm::raw_pwrite_stream &out, bool optimized) {
+                             llvm::raw_pwrite_stream &out, bool optimized,
+                             const std::atomic<bool> *cancelled) {
   return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile,
-                  optimized);
+                  optimized, cancelled);
 }
 
 LogicalResult emitAssembly(ModuleOp module, StringRef arch,
                            llvm::raw_pwrite_stream &out) {
-  return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile);
+  return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile,
+                  /*optimized=*/true, /*cancelled=*/nullptr);
 }
 
 LogicalResult emitLLVMIR(ModuleOp module, StringRef arch,
                          llvm::raw_ostream &out, bool optimized) {
-  return compile(module, arch, optimized,
+  return compile(module, arch, optimized, /*cancelled=*/nullptr,
                  [&](llvm::Module &ir, llvm::TargetMachine &) {
                    ir.print(out, nullptr);
                    return success();

@@ -153,6 +153,21 @@ class Engine:
             if code:
                 self._codes[kind] = code
 
+    def compile(self, model: bytes, options: Any, program: Any) -> Handle | None:
+        """Compile; the error, if any. Signals are handled meanwhile, and what their handlers raise ends the wait."""
+        begun = ctypes.c_void_p()
+        error: Handle | None = self.library.compile_start(self.handle, model, len(model), b"program.mlir", options,
+                                                          len(options), ctypes.byref(begun))
+        if error:
+            return error
+        try:
+            while not self.library.compilation_wait_for(begun, _SLICE_NS):
+                pass
+            error = self.library.compilation_finish(begun, program)
+            return error
+        finally:
+            self.library.compilation_destroy(begun)
+
     def devices_of(self, num_ranks: int) -> range:
         """The device of each rank: what this process can run alone, it does, on its own; else from device 0 on."""
         first = self.first if num_ranks <= self.num_local else 0

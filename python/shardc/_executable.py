@@ -155,7 +155,8 @@ class Executable:
     def compile(text: str, options: Sequence[tuple[str, str]], num_ranks: int) -> "Executable":
         """Compile for an engine of as many devices as it needs; ``num_ranks`` is a guess.
 
-        Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic.
+        Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; what handlers of signals
+        raise, while it is compiled.
         """
         model = text.encode()
         # Ordered effects are JAX's affair: nobody gives or gets their tokens here.
@@ -164,12 +165,8 @@ class Executable:
         for place, (name, value) in zip(given, options):
             place.name, place.value = name.encode(), value.encode()
 
-        def make(engine: Engine, program: Any) -> Handle | None:
-            error: Handle | None = engine.library.compile(engine.handle, model, len(model), b"program.mlir", given,
-                                                          len(options), program)
-            return error
-
-        return Executable._made(make, num_ranks, donated_arguments(text))
+        return Executable._made(lambda engine, program: engine.compile(model, given, program), num_ranks,
+                                donated_arguments(text))
 
     @staticmethod
     def load(artifact: bytes) -> "Executable":

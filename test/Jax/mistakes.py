@@ -63,6 +63,23 @@ def interrupted() -> Any:
     return None
 
 
+def interrupted_early() -> Any:
+    """Ctrl-C while a program is compiled: at once, where compiling takes several seconds of processor time."""
+
+    def long(a: Any) -> Any:
+        for n in range(80):
+            a = jnp.sin(a @ a.T) + jnp.cumsum(a, 0) * n
+        return a
+
+    lowered = jax.jit(long).lower(jnp.ones((8, 8)))
+    spent = time.process_time()
+    threading.Timer(0.5, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)).start()
+    try:
+        lowered.compile()
+    finally:
+        assert time.process_time() - spent < 2
+
+
 def other_version() -> Any:
     """A saved program whose first bytes say something else."""
     saved, given, taken = serialize_executable.serialize(doubled.lower(kept).compile())
@@ -90,6 +107,7 @@ refused("types", TypeError, "float32", lambda: doubled.lower(kept).compile()(np.
 refused("deleted", RuntimeError, "deleted", deleted)
 refused("callbacks", error, "no such thing", lambda: jax.jit(lambda a: jax.pure_callback(raises, a, a))(kept))
 refused("interrupts", KeyboardInterrupt, "", interrupted)
+refused("interrupted compilations", KeyboardInterrupt, "", interrupted_early)
 refused("memory", error, "RESOURCE_EXHAUSTED", lambda: jnp.zeros((1 << 40, 32)))
 grown = jax.device_put(np.ones(1 << 22, "f4"), rows)
 outer = jax.jit(lambda a: jnp.sort(jnp.sort(a[:, None] * a[None, :], 0), 1).sum())  # 64 TiB in between

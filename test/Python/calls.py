@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -198,6 +199,22 @@ numpy.testing.assert_array_equal(result, numpy.linalg.matrix_power(turned.astype
 raises(KeyboardInterrupt, "", lambda: (threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start(),
                                        [long(numpy.int32(1000), turned) for _ in range(100)]))
 numpy.testing.assert_allclose(program(w, x)[1], x @ w, rtol=1e-5)
+
+# So it ends a compilation, which leaves nothing behind that works on.
+steps = [f"""%v{n + 1} = "stablehlo.sort"(%v{n}) <{{dimension = {n % 2} : i64}}> ({{
+^bb0(%a: tensor<f32>, %b: tensor<f32>):
+  %s = stablehlo.sine %a : tensor<f32>
+  %r = stablehlo.compare LT, %s, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %r : tensor<i1>
+}}) : (tensor<8x8xf32>) -> tensor<8x8xf32>""" for n in range(400)]
+endless = "\n".join(["func.func @main(%v0: tensor<8x8xf32>) -> tensor<8x8xf32> {", *steps, "return %v400 : tensor<8x8xf32>\n}"])
+began = spent = time.process_time()
+raises(KeyboardInterrupt, "", lambda: (threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start(),
+                                       shardc.compile(endless)))
+numpy.testing.assert_allclose(program(w, x)[1], x @ w, rtol=1e-5)
+while time.process_time() > spent + 0.01:  # until nothing is done any more
+    spent, _ = time.process_time(), time.sleep(1)
+assert spent - began < 3, f"{spent - began:.1f} s of five"
 
 # A forked child gets an error.
 child = os.fork()

@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace shardc {
 class CompileCache;
@@ -25,6 +26,7 @@ namespace shardc::engine {
 
 class Engine;
 class ProgramCache;
+struct CompileThread;
 
 class Device {
 public:
@@ -134,6 +136,17 @@ public:
   /// Where compiled programs are kept for other processes; also by name alone.
   const CompileCache &cache() const { return *found; }
   ProgramCache &programs() { return *kept; }
+  /// The same, to hold it for longer than the engine lives.
+  std::shared_ptr<ContextPool> sharedContexts() const { return pool; }
+  std::shared_ptr<const CompileCache> sharedCache() const { return found; }
+  /// Of compilations on threads of their own (Compilation.h): the engine ends
+  /// no sooner than what `keep` was told of and `join` has not waited for.
+  void keep(std::shared_ptr<CompileThread> thread);
+  void join(const std::shared_ptr<CompileThread> &thread);
+  /// Of a compilation that begins: set once it is to fail.
+  std::shared_ptr<std::atomic<bool>> makeCancelFlag();
+  /// Lets all that is being compiled fail as soon as it can.
+  void cancelCompilations();
   Tracer tracer;
   /// Around each run that is started.
   void beginRun() { underWay.fetch_add(1); }
@@ -141,6 +154,7 @@ public:
 
 private:
   Engine(EngineOptions options, shardrt_job *job);
+  void joinCompilations();
 
   std::shared_ptr<ContextPool> pool;
   std::shared_ptr<const CompileCache> found;
@@ -156,6 +170,8 @@ private:
   std::mutex mutex;                 ///< guards what follows
   std::unique_ptr<Courier> helper;
   shardrt_crew *ranks = nullptr;
+  std::vector<std::shared_ptr<CompileThread>> compiling;
+  std::vector<std::weak_ptr<std::atomic<bool>>> cancelFlags;
 };
 
 /// Program.cpp's.

@@ -12,6 +12,7 @@
 #include "shardc/Engine/UsualTime.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardrt/shardrt.h"
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -112,6 +113,17 @@ public:
   static MaybeFailure compile(Engine &engine, std::string_view text,
                               std::string_view name, Options options,
                               Ref<Program> &program);
+  /// What a program is known by.
+  struct Identity {
+    std::string key; ///< within the engine; empty: it may be another next time
+    uint64_t digest = 0;
+  };
+  static Identity identify(std::string_view text, const Options &options);
+  /// The one that the engine knows; null: none.
+  static Ref<Program> find(Engine &engine, const Identity &identity);
+  /// The program of `model`, linked, which the engine then knows.
+  static MaybeFailure make(Engine &engine, CompiledModel model,
+                           const Identity &identity, Ref<Program> &program);
   /// Loads an artifact.
   static MaybeFailure loadArtifact(Engine &engine, std::string_view bytes,
                                    Ref<Program> &program);
@@ -210,10 +222,17 @@ private:
 class ProgramCache final : public LastPrograms<std::string, 256> {};
 
 /// Compiles, or finds what was compiled before; with MLIR behind it.
-MaybeFailure compileModel(const Engine &engine, std::string_view text,
+MaybeFailure compileModel(Engine &engine, std::string_view text,
                           std::string_view name,
                           const Program::Options &options,
                           CompiledModel &model);
+/// The same in two steps: `work`, which any thread may do once, does all but
+/// what asks the caller. It ends early, and fails, once `cancelled` is set.
+MaybeFailure prepareCompile(const Engine &engine, std::string_view text,
+                            std::string_view name,
+                            const Program::Options &options,
+                            std::shared_ptr<const std::atomic<bool>> cancelled,
+                            std::function<MaybeFailure(CompiledModel &)> &work);
 /// The same of what an artifact holds: its code where the user's key signed it,
 /// else what it carries is compiled.
 MaybeFailure openArtifact(const Engine &engine, std::string_view bytes,

@@ -8,7 +8,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace shardc {
@@ -100,6 +102,13 @@ struct StageOptions {
   std::string tiles;
   /// Say how products are cut, and how else they could be.
   bool listTiles = false;
+  /// Set by another thread once nobody wants the program any more: passes that
+  /// have not begun are left out, and compiling fails without a diagnostic.
+  std::shared_ptr<const std::atomic<bool>> cancelled;
+
+  bool isCancelled() const {
+    return cancelled && cancelled->load(std::memory_order_relaxed);
+  }
 };
 
 /// The same, with other placeholders for open extents.

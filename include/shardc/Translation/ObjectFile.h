@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
+#include <atomic>
 #include <string>
 
 namespace llvm {
@@ -42,10 +43,12 @@ std::string archThatRuns(llvm::StringRef arch);
 /// `resolveArch`), optimised. `module` holds the LLVM dialect and nothing else.
 /// Fails with a diagnostic on the module if `arch` is unknown or the module
 /// does not translate. Not optimised, it takes a third of the time and gives
-/// the same results.
-mlir::LogicalResult emitObjectFile(mlir::ModuleOp module, llvm::StringRef arch,
-                                   llvm::raw_pwrite_stream &out,
-                                   bool optimized = true);
+/// the same results. Once `cancelled` (null: never) is set it fails without a
+/// diagnostic, after the pass or the function that it is at.
+mlir::LogicalResult
+emitObjectFile(mlir::ModuleOp module, llvm::StringRef arch,
+               llvm::raw_pwrite_stream &out, bool optimized = true,
+               const std::atomic<bool> *cancelled = nullptr);
 
 /// The same as assembly text.
 mlir::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef arch,

@@ -1,5 +1,6 @@
 """Functions of this process that programs on shardc's devices call: JAX's callbacks."""
 
+import atexit
 import collections
 import ctypes
 import itertools
@@ -92,6 +93,8 @@ class Table:
                 self._kinds[code] = numpy.dtype(getattr(ml_dtypes, kind) if name in _EXTENDED else kind)
         self._entry = _HostFunction(self._enter)
         self.leave = plugin.shardc_pjrt_leave
+        # JAX leaves a compilation to a thread of its own when the wait is interrupted, and waits for it at the end.
+        atexit.register(plugin.shardc_pjrt_cancel_compilations)
         plugin.shardc_pjrt_copy_reads.argtypes = [ctypes.c_bool, ctypes.c_bool]
         plugin.shardc_pjrt_copy_reads.restype = None
         self.copy_reads = plugin.shardc_pjrt_copy_reads
