@@ -572,17 +572,24 @@ static Complex arcHyperbolicTangent(Complex z) {
   return {copySign(re, z.re), copySign(im, z.im)};
 }
 
-/// x^y = exp(y log x); 0^0 is 1 and 0 to anything else 0.
+/// x^y, where `result` is what exp(y log x) gives: 0^0 is 1, 0 to what has a
+/// positive real part 0, and to anything else no number.
+static Complex withZeroBase(Complex x, Complex y, Complex result) {
+  Num zero = x.re.of(0), one = x.re.of(1);
+  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
+       noExponent = (y.re == 0.0) & (y.im == 0.0);
+  Num none =
+      functions::choose((y.re > 0.0) & !isNan(y.im), zero, x.re.of(kNan));
+  result = choose(noBase, Complex{none, none}, result);
+  return choose(noExponent, Complex{one, zero}, result);
+}
+
+/// x^y = exp(y log x).
 static Complex power(Complex x, Complex y) {
   Complex logX = logarithm(x);
   Complex product = {difference(y.re, logX.re, y.im, logX.im),
                      difference(y.re, logX.im, -y.im, logX.re)};
-  Complex result = exponentialOf(product);
-  Num zero = x.re.of(0), one = x.re.of(1);
-  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
-       noExponent = (y.re == 0.0) & (y.im == 0.0);
-  result = choose(noBase, Complex{zero, zero}, result);
-  return choose(noExponent, Complex{one, zero}, result);
+  return withZeroBase(x, y, exponentialOf(product));
 }
 
 /// log z, to about 2^-100.
@@ -618,12 +625,7 @@ static Complex fullPower(Complex x, Complex y) {
   Bits n = e.n - e.n.of(0x4338000000000000);
   Complex near =
       timesPower({sumOf(size * angle.cosine), sumOf(size * angle.sine)}, n);
-  Complex result = choose(inside, near, far);
-  Num zero = x.re.of(0), one = x.re.of(1);
-  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
-       noExponent = (y.re == 0.0) & (y.im == 0.0);
-  result = choose(noBase, Complex{zero, zero}, result);
-  return choose(noExponent, Complex{one, zero}, result);
+  return withZeroBase(x, y, choose(inside, near, far));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 """Corners of StableHLO's semantics, against its definitions written out as loops.
 
 ``corners.py FILE`` writes check modules for ``shard-run``: windows of every attribute, scatters with clashes and any
-body, orders of NaN and signed zeros, loops of several values, empty tensors, normalisation, random bits.
+body, orders of NaN and signed zeros, loops of several values, empty tensors, powers of zero, normalisation, random bits.
 """
 
 from __future__ import annotations
@@ -307,6 +307,23 @@ def empties() -> Iterator[Module]:
     yield module
 
 
+def powers_of_zero() -> Iterator[Module]:
+    """Complex zero to any power, as NumPy has it: 0, 1, or no number."""
+    module = Module()
+    for narrow, number in (("f32", np.complex64), ("f64", np.complex128)):
+        real, element = BY_NAME[narrow], BY_NAME[f"complex<{narrow}>"]
+        exponents = [1, 2.5 + 1j, 1e10 + 1j, 0, -1, -1 - 2.5j, 1j, complex(np.nan, 0), complex(np.nan, 1), complex(-np.inf, 1)]
+        y = np.array(exponents, number)
+        kind, part = t(len(y), element=element.name), t(len(y), element=narrow)
+        with np.errstate(all="ignore"):
+            want = np.zeros(len(y), number) ** y
+        x = module.constant(np.zeros(len(y), number), element)
+        got = module.op(f"stablehlo.power {x}, {module.constant(y, element)} : {kind}")
+        for name, value in (("real", want.real), ("imag", want.imag)):
+            module.expect(module.op(f"stablehlo.{name} {got} : ({kind}) -> {part}"), value, real)
+    yield module
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Ops that are said in others
 # ---------------------------------------------------------------------------------------------------------------------
@@ -425,7 +442,8 @@ def random_bits() -> Iterator[Module]:
     yield module
 
 
-PARTS = (convolutions, windows, scatters, orders, control, empties, normalisation, random_bits)
+PARTS = (convolutions, windows, scatters, orders, control, empties, powers_of_zero, normalisation,
+         random_bits)
 
 
 def main() -> None:
