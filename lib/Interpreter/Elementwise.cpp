@@ -329,8 +329,14 @@ static Element minimum(const Format &format, Element a, Element b) {
 
 static Element power(const Format &format, Element a, Element b) {
   if (format.isComplex()) {
-    if (a.complex() == Complex(0, 0) && b.complex() == Complex(0, 0))
-      return Element::of(Complex(1, 0));
+    if (a.complex() == Complex(0, 0)) {
+      Complex y = b.complex();
+      if (y == Complex(0, 0))
+        return Element::of(Complex(1, 0));
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      bool vanishes = y.real() > 0 && !std::isnan(y.imag());
+      return Element::of(vanishes ? Complex(0, 0) : Complex(kNaN, kNaN));
+    }
     return rounded(format, std::pow(a.complex(), b.complex()));
   }
   if (format.isFloat())
