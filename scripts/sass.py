@@ -9,6 +9,7 @@ skips rare paths; such branches are counted, so that a figure that rests on them
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import json
 import os
@@ -34,12 +35,43 @@ def find_nvdisasm() -> str:
 
 
 @dataclasses.dataclass(frozen=True)
+class Control:
+    """What ptxas tells the scheduler in an instruction's word of 128 bits, from Volta on: bits 105 to 125.
+
+    ``stall``: cycles until the warp may issue its next instruction. ``write``, ``read``: which of the warp's six
+    counters is raised until the result is there, or until the operands have been read; -1 for none. ``wait``: counters
+    that have to be zero, by bits. ``reuse``: operands that stay in the operand cache, by bits.
+    """
+
+    stall: int = 1
+    keeps: bool = True  # the warp is to go on with, unless it cannot
+    write: int = -1
+    read: int = -1
+    wait: int = 0
+    reuse: int = 0
+
+    @staticmethod
+    def of(word: int) -> Control:
+        bits = word >> 105
+        write, read = bits >> 5 & 7, bits >> 8 & 7
+        return Control(
+            bits & 15,
+            bool(bits >> 4 & 1),
+            -1 if write == 7 else write,
+            -1 if read == 7 else read,
+            bits >> 11 & 63,
+            bits >> 17 & 15,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
 class Instruction:
     """One instruction; ``guard`` is its predicate ("@!P0" as "!P0") or empty."""
 
     opcode: str
     operands: tuple[str, ...]
     guard: str = ""
+    control: Control = Control()
 
     @property
     def name(self) -> str:
@@ -79,8 +111,8 @@ def split_operands(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def read_sections(cubin: bytes) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """Of an ELF file: sizes of sections by name; by kernel, registers (EIATTR_REGCOUNT) and where arguments begin (EIATTR_PARAM_CBANK)."""
+def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, int], dict[str, int]]:
+    """Of an ELF file: where sections are, and their sizes, by name; by kernel, registers (EIATTR_REGCOUNT) and where arguments begin (EIATTR_PARAM_CBANK)."""
     offset = struct.unpack_from("<Q", cubin, 0x28)[0]
     size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
     headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, offset + i * size) for i in range(count)]
@@ -89,7 +121,7 @@ def read_sections(cubin: bytes) -> tuple[dict[str, int], dict[str, int], dict[st
         begin = headers[table][4] + at
         return cubin[begin : cubin.index(b"\0", begin)].decode()
 
-    sizes = {text(names, header[0]): header[5] for header in headers}
+    places = {text(names, header[0]): (header[4], header[5]) for header in headers}
     symbols: list[str] = []
     for header in headers:
         if header[1] == 2:  # SHT_SYMTAB
@@ -110,7 +142,13 @@ def read_sections(cubin: bytes) -> tuple[dict[str, int], dict[str, int], dict[st
             if form == 4 and attribute == 0x0A:
                 starts[name.removeprefix(".nv.info.")] = struct.unpack_from("<IHH", cubin, at + 4)[1]
             at += 4 + (length if form == 4 else 0)
-    return sizes, registers, starts
+    return places, registers, starts
+
+
+def controls_of(cubin: bytes, place: tuple[int, int]) -> list[Control]:
+    """Of each instruction in a section of machine code."""
+    begin, size = place
+    return [Control.of(int.from_bytes(cubin[at : at + 16], "little")) for at in range(begin, begin + size, 16)]
 
 
 def read_cubin(path: Path, nvdisasm: str = "") -> dict[str, Kernel]:
@@ -120,15 +158,19 @@ def read_cubin(path: Path, nvdisasm: str = "") -> dict[str, Kernel]:
     ).stdout
     header, functions = json.loads(text)
     version = header["SM"]["version"]
-    sizes, registers, starts = read_sections(path.read_bytes())
+    cubin = path.read_bytes()
+    places, registers, starts = read_sections(cubin)
     kernels = {}
     for function in functions:
         name = function["function-name"]
         code = [
             Instruction(
-                one["opcode"], split_operands(one.get("operands", "")), one.get("predicate", "").removeprefix("@")
+                one["opcode"],
+                split_operands(one.get("operands", "")),
+                one.get("predicate", "").removeprefix("@"),
+                control,
             )
-            for one in function["sass-instructions"]
+            for one, control in zip(function["sass-instructions"], controls_of(cubin, places[f".text.{name}"]))
         ]
         while code and code[-1].name in ("NOP", "BRA"):
             code.pop()
@@ -138,7 +180,7 @@ def read_cubin(path: Path, nvdisasm: str = "") -> dict[str, Kernel]:
             f"sm_{version['major']}{version['minor']}",
             code,
             registers.get(name, 0),
-            sizes.get(f".nv.shared.{name}", 0),
+            places.get(f".nv.shared.{name}", (0, 0))[1],
             starts.get(name, PARAMETERS[major]),
             PARAMETERS[major],
             SIZES[major],
@@ -355,6 +397,7 @@ def read_by(one: Instruction) -> list[str]:
 
 
 TOUCHING = ("LDG", "STG", "LDGSTS", "RED", "REDG", "ATOMG", "UTMALDG", "UTMASTG")
+SHARED = ("LDS", "STS", "LDSM", "STSM", "ATOMS")
 
 
 def instruction_operand(one: Instruction) -> str:
@@ -364,13 +407,15 @@ def instruction_operand(one: Instruction) -> str:
     return next(re.sub(r"idesc\[(.*)\]", r"\1", operand) for operand in one.operands if operand.startswith("idesc["))
 
 
-def needed_for_control(code: list[Instruction], blocks: list[Block]) -> set[int]:
-    """Which instructions say where a warp goes, or which global memory it touches: those whose results get there."""
+def needed_for_control(
+    code: list[Instruction], blocks: list[Block], touching: tuple[str, ...] = TOUCHING
+) -> set[int]:
+    """Which instructions say where a warp goes, or which memory ``touching`` ones touch: those whose results get there."""
     follow = successors(code, blocks)
     reads, writes, wanted = (
         [read_by(one) for one in code],
         [written_by(one) for one in code],
-        [control_reads(one) for one in code],
+        [control_reads(one, touching) for one in code],
     )
     alive: list[set[str]] = [set() for _ in blocks]  # at a block's beginning
     chosen: set[int] = set()
@@ -394,19 +439,20 @@ def needed_for_control(code: list[Instruction], blocks: list[Block]) -> set[int]
     return chosen
 
 
-def control_reads(one: Instruction) -> list[str]:
+def control_reads(one: Instruction, touching: tuple[str, ...] = TOUCHING) -> list[str]:
     found: list[str] = []
-    if one.name in BRANCHES or one.name in TOUCHING:
+    if one.name in BRANCHES or one.name in touching:
         found += registers_of(one.guard)
     if one.name in BRANCHES:
         found += [name for operand in one.operands for name in registers_of(operand)]
-    if one.name in TOUCHING:
+    if one.name in touching:
         found += registers_of(place_of(one))
     if described := instruction_operand(one):
         found += registers_of(described)
     return found
 
 
+@functools.cache
 def place_of(one: Instruction) -> str:
     """The operand that says where in global memory; of a TMA copy, its map."""
     return next(operand for operand in reversed(one.operands) if "[" in operand)
@@ -421,6 +467,7 @@ Step = Callable[[Values], None]
 LONG = (1 << 64) - 1
 
 
+@functools.cache
 def flag_reader(operand: str) -> Reader:
     name, negated = operand.lstrip("!"), operand.startswith("!")
     if name in ("PT", "UPT"):
@@ -495,18 +542,20 @@ def reader(operand: str, wide: bool = False) -> Reader:
     return lambda values: number_value
 
 
+@functools.cache
 def address_reader(operand: str) -> Reader:
-    """Of [R1.64+UR2+0x40], desc[UR4][R2.64]."""
+    """Of [R1.64+UR2+0x40], desc[UR4][R2.64], [R3.X4+0x10]."""
     inner = re.findall(r"\[([^\]]*)\]", operand)[-1]
     terms = [reader(part, wide=".64" in part) for part in inner.split("+")]
+    scales = [int(match.group(1)) if (match := re.search(r"\.X(\d+)$", part)) else 1 for part in inner.split("+")]
 
     def total(values: Values) -> int | None:
         result = 0
-        for term, part in zip(terms, inner.split("+")):
+        for term, part, scale in zip(terms, inner.split("+"), scales):
             value = term(values)
             if value is None:
                 return None
-            result += signed(value) if part.startswith("-") else value
+            result += scale * (signed(value) if part.startswith("-") else value)
         return result
 
     return total
@@ -903,6 +952,18 @@ def evaluate(one: Instruction, function: Callable[..., int | None]) -> Step:
     return step
 
 
+def constant_halves(one: Instruction) -> Step | None:
+    """HFMA2 of zeros and two constants: what ptxas moves a constant with where other units are busy."""
+    rest, write = split_results(one)[1], writers_of(one)[0]
+    if len(rest) != 4 or any(operand.lstrip("-") != "RZ" for operand in rest[:2]):
+        return None
+    try:
+        high, low = (int.from_bytes(struct.pack("<e", float(operand)), "little") for operand in rest[2:])
+    except ValueError:
+        return None
+    return lambda values: write(values, high << 16 | low)
+
+
 STEPS: dict[str, Callable[[Instruction], Step | None]] = {
     name: make
     for make, names in (
@@ -916,6 +977,7 @@ STEPS: dict[str, Callable[[Instruction], Step | None]] = {
         (load_constant, "LDC ULDC LDCU"),
         (select, "SEL USEL FSEL IMNMX VIMNMX UIMNMX UVIMNMX"),
         (vote, "VOTE VOTEU"),
+        (constant_halves, "HFMA2"),
         (answer, "ELECT SYNCS USETMAXREG ACQBULK FCHK"),
     )
     for name in names.split()
@@ -1008,6 +1070,10 @@ class Walk:
     unknown: int = 0
     cut: int = 0
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
+    # In order, where they are asked for: basic blocks by number; and by instruction, addresses (None: not known or
+    # not touched).
+    path: list[int] | None = None
+    places: dict[int, list[int | None]] | None = None
 
     def add(self, other: Walk, times: float) -> None:
         """Counts ``other`` so many times."""
@@ -1038,31 +1104,39 @@ class Plan:
     blocks: list[Block]
     number: dict[int, int]
     steps: list[list[int]]
+    touching: tuple[str, ...] = TOUCHING
+    compiled: dict[int, Step] = dataclasses.field(default_factory=dict)  # ... those that are the same for all threads
 
     @staticmethod
-    def of(kernel: Kernel) -> Plan:
+    def of(kernel: Kernel, touching: tuple[str, ...] = TOUCHING) -> Plan:
         blocks = basic_blocks(kernel.code)
-        needed = needed_for_control(kernel.code, blocks)
+        needed = needed_for_control(kernel.code, blocks, touching)
         steps = [
             [
                 at
                 for at in range(block.begin, block.end)
-                if at in needed or kernel.code[at].name in TOUCHING or instruction_operand(kernel.code[at])
+                if at in needed or kernel.code[at].name in touching or instruction_operand(kernel.code[at])
             ]
             for block in blocks
         ]
-        return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps)
+        return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps, touching)
 
 
 def touch(one: Instruction, index: int, walk: Walk, kernel: Kernel) -> Step:
-    """Notes where global memory is touched."""
+    """Notes where memory is touched."""
     where, guard = address_reader(place_of(one)), flag_reader(one.guard or "PT")
+    places = None if walk.places is None else walk.places.setdefault(index, [])
 
     def step(values: Values) -> None:
         if guard(values) == 0:
+            if places is not None:
+                places.append(None)
             return
         walk.done[index] += 1
-        if (at := where(values)) is None:
+        at = where(values)
+        if places is not None:
+            places.append(at)
+        if at is None:
             return
         if one.name.startswith("UTMA"):
             walk.maps.setdefault(index, Counter())[(at + kernel.base - kernel.parameters) // 128] += 1
@@ -1084,6 +1158,7 @@ def multiply_into_tensor_memory(one: Instruction, index: int, walk: Walk) -> Ste
     return step
 
 
+@functools.cache
 def taken_by(last: Instruction) -> Reader:
     """Whether the instruction that ends a block goes elsewhere, as far as that is known."""
     flags = [last.guard or "PT"]
@@ -1135,13 +1210,17 @@ def walk_warp(
         made: list[Step] = []
         for index in indices:
             one = code[index]
-            if one.name in TOUCHING:
+            if one.name in plan.touching:
                 made.append(touch(one, index, walk, kernel))
             elif instruction_operand(one):
                 made.append(multiply_into_tensor_memory(one, index, walk))
                 continue
-            if one.name not in BRANCHES and one.name != "STG":
-                made.append(compile_step(one, special, walk.unmodelled))
+            if one.name not in BRANCHES and one.name not in ("STG", "STS", "STSM"):
+                if not (step := plan.compiled.get(index)):
+                    step = compile_step(one, special, walk.unmodelled)
+                    if one.name not in ("S2R", "S2UR", "CS2R"):
+                        plan.compiled[index] = step
+                made.append(step)
         steps.append(made)
     ends: list[tuple[str, Reader, int]] = []
     for part in plan.blocks:
@@ -1159,6 +1238,8 @@ def walk_warp(
     while at in plan.number and left > 0:
         number = plan.number[at]
         visits[number] += 1
+        if walk.path is not None:
+            walk.path.append(number)
         left -= len(steps[number]) + 1
         for step in steps[number]:
             step(values)

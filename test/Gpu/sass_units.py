@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import gauge
 import sass
-from sass import Instruction, Kernel, Launch, Plan
+from sass import Control, Instruction, Kernel, Launch, Plan
 
 
 def code(text: str) -> list[Instruction]:
@@ -88,6 +88,17 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(result("SEL R0, R1, R2, !P0", "R0", R1=1, R2=2, P0=1), 2)
         self.assertEqual(result("VIMNMX R0, R1, 0x3, PT", "R0", R1=0xFFFFFFFF), 0xFFFFFFFF)
         self.assertEqual(result("VIMNMX.U32 R0, R1, 0x3, PT", "R0", R1=0xFFFFFFFF), 3)
+
+    def test_constants_by_another_unit(self) -> None:
+        # 0x4 as the least bits of a half: 4 * 2^-24. The upper half is 1.0, 0x3c00.
+        self.assertEqual(result("HFMA2.MMA R0, -RZ, RZ, 0, 2.384185791015625e-07", "R0"), 4)
+        self.assertEqual(result("HFMA2 R0, -RZ, RZ, 1, 0", "R0"), 0x3C000000)
+        self.assertEqual(result("HFMA2 R0, R1, RZ, 1, 0", "R0", R1=0), None)
+
+    def test_scaled_addresses(self) -> None:
+        state: sass.Values = {"R1": 5, "UR2": 0x100}
+        self.assertEqual(sass.address_reader("[R1.X4+UR2+0x10]")(state), 0x124)
+        self.assertEqual(sass.address_reader("[R1+-0x4]")(state), 1)
 
     def test_comparisons_of_64_bits_in_two_steps(self) -> None:
         for a, b in ((1, 2), (2, 1), (5 << 32, 3), (3, 5 << 32), (7, 7), ((1 << 64) - 1, 0)):
@@ -201,6 +212,21 @@ class Costs(unittest.TestCase):
         self.assertEqual(gauge.in_flight(Kernel("loads", "sm_90", code(text))), 32)
 
 
+class Controls(unittest.TestCase):
+    """Words of ptxas, bits by hand: the upper half from bit 41 is reuse, wait, read, write, keeps, stall."""
+
+    def test_words(self) -> None:
+        for word, expected in (
+            (0x000E280000002500_0000000000047919, Control(4, True, write=0)),  # S2R R4, SR_CTAID.X
+            (0x001FCA00078E0203_0000000004047A24, Control(5, False, wait=0b1)),  # IMAD R4, R4, c[0x0][0x0], R3
+            (0x004FCA0000000007_4000000002077823, Control(5, False, wait=0b100)),  # FFMA R7, R2, 2, R7
+            (0x000FDA0003F06270_00005C0004007A0C, Control(13, False)),  # ISETP.GE.AND P0, PT, R4, c[0x0][0x170], PT
+            # 0b0101 110000 010 111 1 0010, by hand.
+            (0b0101_110000_010_111_1_0010 << 105, Control(2, True, read=2, wait=0b110000, reuse=0b0101)),
+        ):
+            self.assertEqual(Control.of(word), expected, hex(word))
+
+
 PTX = """.version 8.6
 .target {arch}
 .address_size 64
@@ -236,6 +262,18 @@ class Assembled(unittest.TestCase):
             # Two warps: lines 0 to 11 and 1 to 12 from one place, and two lines from another.
             self.assertEqual(figures.footprint, (13 + 2) * 128)
             self.assertGreater(kernel.registers, 0)
+            self.check_controls(kernel)
+
+    def check_controls(self, kernel: Kernel) -> None:
+        """What is waited for was begun by somebody, and an operand is kept where nvdisasm says so."""
+        begun = {one.control.write for one in kernel.code} | {one.control.read for one in kernel.code}
+        for one in kernel.code:
+            waits = {i for i in range(6) if one.control.wait >> i & 1}
+            self.assertLessEqual(waits, begun, one)
+            self.assertEqual(bool(one.control.reuse), any(".reuse" in operand for operand in one.operands), one)
+        load = next(i for i, one in enumerate(kernel.code) if one.name == "LDG")
+        use = next(one for one in kernel.code[load + 1 :] if kernel.code[load].operands[0] in sass.read_by(one))
+        self.assertTrue(use.control.wait >> kernel.code[load].control.write & 1)
 
 
 if __name__ == "__main__":
