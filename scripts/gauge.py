@@ -1,13 +1,14 @@
 """What the machine code of a program's kernels lets them reach on a GPU, without one.
 
     gauge.py PROGRAM.mlir... [--machine a100|h100|b200] [--arch sm_90a] [--work FLOPS] [--elements N] [--loops]
+             [--scheduled]
     gauge.py --counted [NAME...] [--small] [--machine h100]
     gauge.py --launches PROGRAM.mlir... [--most N]
 
 Compiles a program, disassembles its kernels (nvdisasm), finds what is launched with which arguments (a driver that
 only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (sass.py). So the whole launch
 counts: prologue, every turn of every loop, epilogue, and helper kernels beside. Figures are *estimated* from counts, never
-measured.
+measured. --scheduled says as well what a model of the multiprocessor's schedulers makes of each launch (scheduler.py).
 """
 
 from __future__ import annotations
@@ -293,6 +294,8 @@ class Figures:
     unknown: int = 0
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
     limits: dict[str, float] = dataclasses.field(default_factory=dict)
+    scheduled: float = 0  # seconds by the model of the schedulers, where it was asked
+    unscheduled: tuple[str, ...] = ()  # ... or what it does not know
 
     @property
     def seconds(self) -> float:
@@ -452,6 +455,17 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
     return figures
 
 
+def add_schedule(figures: Figures, kernel: Kernel, launch: Launch, gpu: Gpu) -> None:
+    """Adds what the model of the schedulers says of a launch."""
+    import scheduler  # which asks this file what instructions cost
+
+    machine = scheduler.MACHINES.get(gpu.name)
+    figures.unscheduled = tuple(scheduler.missing_in(kernel)) if machine else (f"machine {gpu.name}",)
+    if machine and not figures.unscheduled:
+        machine = dataclasses.replace(machine, clock=gpu.clock, bandwidth=gpu.bandwidth, launch=gpu.launch)
+        figures.scheduled = scheduler.schedule(kernel, launch, machine).seconds
+
+
 # A program ------------------------------------------------------------------------
 
 
@@ -542,6 +556,7 @@ def measure(
     flags: tuple[str, ...] = (),
     name: str = "",
     rank: int = 0,
+    scheduled: bool = False,
 ) -> Program:
     """Compiles a program, records its launches, and counts each."""
     arch = arch or gpu.arch
@@ -562,6 +577,8 @@ def measure(
         key = (launch.kernel, launch.grid, tuple(launch.words))
         if key not in done:
             done[key] = gauge(kernels[launch.kernel], launch, gpu, plan)
+            if scheduled:
+                add_schedule(done[key], kernels[launch.kernel], launch, gpu)
         figures.append(done[key])
     return Program(name or model.stem, arch, gpu, figures, moved, kernels)
 
@@ -610,6 +627,10 @@ def describe(program: Program, work: float = 0, elements: float = 0, with_loops:
                 f"{name} {seconds * 1e6:.2f} us" for name, seconds in limits if seconds > 0.02 * figures.seconds
             )
         )
+        if figures.scheduled:
+            lines.append(f"    by the schedulers' model: {figures.scheduled * 1e6:.2f} us")
+        elif figures.unscheduled:
+            lines.append(f"    not in the schedulers' model: {', '.join(figures.unscheduled)}")
         mix = Counter[str]()
         for opcode, number in figures.mix.items():
             mix[opcode.split(".")[0]] += number
@@ -737,6 +758,7 @@ def main() -> int:
     parser.add_argument("--elements", type=float, default=0, help="what slots are counted by")
     parser.add_argument("--flag", action="append", default=[], help="of shard-run and shard-translate")
     parser.add_argument("--loops", action="store_true", help="what is in the kernels' loops")
+    parser.add_argument("--scheduled", action="store_true", help="what the model of the schedulers says of each launch")
     parser.add_argument("--launches", action="store_true", help="count launches alone: needs no nvdisasm")
     parser.add_argument("--most", type=int, default=0, help="with --launches: 1 where there are more")
     parser.add_argument("--tools", type=Path, default=ROOT / "build/bin")
@@ -756,7 +778,8 @@ def main() -> int:
     if not options.counted:
         for model in options.programs:
             for machine in options.machine or ["h100"]:
-                program = measure(Path(model), gpus()[machine], options.arch, options.tools, tuple(options.flag))
+                flags, gpu = tuple(options.flag), gpus()[machine]
+                program = measure(Path(model), gpu, options.arch, options.tools, flags, scheduled=options.scheduled)
                 print("\n".join(describe(program, options.work, options.elements, options.loops)))
         print("Estimated from counts. A kernel takes as long as its first limit: docs/Reference/gpu-performance.md")
         return 0

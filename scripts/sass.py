@@ -25,13 +25,17 @@ ROOT = Path(__file__).resolve().parents[1]
 MASK = 0xFFFFFFFF
 
 
-def find_nvdisasm() -> str:
+def find_tool(name: str) -> str:
     """A toolkit's, or the one that a package brought to this tree's Python; empty where there is none."""
     folders = [
-        str(Path(os.environ[name]) / "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)
+        str(Path(os.environ[home]) / "bin") for home in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(home)
     ]
     folders += [str(path) for path in sorted(ROOT.glob(".venv/lib/python*/site-packages/nvidia/cu*/bin"))]
-    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, os.environ.get("PATH", "")])) or ""
+    return shutil.which(name, path=os.pathsep.join([*folders, os.environ.get("PATH", "")])) or ""
+
+
+def find_nvdisasm() -> str:
+    return find_tool("nvdisasm")
 
 
 @dataclasses.dataclass(frozen=True)

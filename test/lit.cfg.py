@@ -11,6 +11,7 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
+    nvcc     ... and compiles CUDA C++
     nvdisasm machine code can be read: a toolkit's, or of the package
              nvidia-cuda-nvdisasm that ./run test installs
     stablehlo-suite
@@ -121,7 +122,9 @@ cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", 
 if all(shutil.which(tool, path=os.pathsep.join([*cuda_folders, os.environ.get("PATH", "")])) for tool in ("ptxas", "fatbinary")):
     config.available_features.add("ptxas")
 sys.path.insert(0, os.path.join(config.shardc_source_dir, "scripts"))
-from sass import find_nvdisasm
+from sass import find_nvdisasm, find_tool
 
 if find_nvdisasm():
     config.available_features.add("nvdisasm")
+if find_tool("nvcc"):
+    config.available_features.add("nvcc")

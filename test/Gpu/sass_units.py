@@ -1,10 +1,11 @@
-"""What scripts/sass.py and scripts/gauge.py make of small pieces of machine code, written by hand.
+"""What scripts/sass.py, scripts/gauge.py and scripts/scheduler.py make of small pieces of machine code, written by hand.
 
     sass_units.py [FOLDER]
 
 FOLDER: also PTX that ptxas assembles and nvdisasm reads there.
 """
 
+import dataclasses
 import subprocess
 import sys
 import unittest
@@ -14,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import gauge
 import sass
+import scheduler
 from sass import Control, Instruction, Kernel, Launch, Plan
 
 
@@ -225,6 +227,88 @@ class Controls(unittest.TestCase):
             (0b0101_110000_010_111_1_0010 << 105, Control(2, True, read=2, wait=0b110000, reuse=0b0101)),
         ):
             self.assertEqual(Control.of(word), expected, hex(word))
+
+
+def run(text: str, warps: int, controls: list[Control], machine: scheduler.Machine, resident: int = 1) -> float:
+    """When blocks of so many warps ended that run some instructions."""
+    lines = [dataclasses.replace(one, control=control) for one, control in zip(code(text), controls)]
+    ops = [scheduler.op_of(one, index, machine) for index, one in enumerate(lines)]
+    processor = scheduler.Multiprocessor(machine, ops, 1, 0)
+    blocks = [[[(index, 0) for index in range(len(ops))] for _ in range(warps)] for _ in range(resident)]
+    return processor.run(scheduler.deque(blocks), resident)[-1]
+
+
+class Scheduler(unittest.TestCase):
+    """The model on pieces whose cycles can be counted by hand."""
+
+    machine = scheduler.MACHINES["a100"]
+
+    def test_stalls(self) -> None:
+        """A chain of 20, each 4 cycles behind the one before; the last is issued in cycle 80."""
+        text = "FFMA R0, R0, R0, R0\n" * 20 + "EXIT"
+        self.assertEqual(run(text, 1, [Control(4)] * 20 + [Control()], self.machine), 80)
+
+    def test_units(self) -> None:
+        """Two warps of each scheduler: 40 FFMA, which hold an A100's unit for 2 cycles, and a GA102's for one."""
+        text, controls = "FFMA R0, R1, R2, R3\n" * 20 + "EXIT", [Control(1)] * 20 + [Control()]
+        self.assertAlmostEqual(run(text, 8, controls, self.machine), 80, delta=2)
+        # R1 and R3 are in one bank, which is read once a cycle: as long, for lack of a port.
+        self.assertAlmostEqual(run(text, 8, controls, scheduler.MACHINES["a6000"]), 80, delta=2)
+        text = text.replace("R1, R2, R3", "R1.reuse, R2, R3")  # the operand cache has it
+        self.assertAlmostEqual(run(text, 8, controls, scheduler.MACHINES["a6000"]), 40, delta=4)
+
+    def test_waits(self) -> None:
+        """What is loaded is there after the latency; who does not wait goes on."""
+        text = "LDS R0, [R2]\nFFMA R0, R0, R0, R0\nEXIT"
+        for wait, cycles in ((0b1, 1 + self.machine.shared_latency), (0, 1)):
+            controls = [Control(1, write=0), Control(1, wait=wait), Control()]
+            self.assertEqual(run(text, 1, controls, self.machine), cycles + 1)
+
+    def test_barriers(self) -> None:
+        """Nobody passes before the last one has come: of 8 warps, two a scheduler issue 10 FFMA each."""
+        text = "FFMA R0, R1, R2, R4\n" * 10 + "BAR.SYNC.DEFER_BLOCKING 0x0\nEXIT"
+        self.assertGreaterEqual(run(text, 8, [Control(1)] * 10 + [Control(), Control()], self.machine), 40)
+
+    def test_banks(self) -> None:
+        for addresses, size, cycles in (
+            ([4 * i for i in range(32)], 4, 1),
+            ([0] * 32, 4, 1),
+            ([8 * i for i in range(32)], 4, 2),
+            ([128 * i for i in range(32)], 4, 32),
+            ([132 * i for i in range(32)], 4, 1),
+            ([16 * i for i in range(32)], 16, 4),
+            ([16 * i for i in range(8)], 16, 1),  # a matrix of ldmatrix
+            ([64 * i for i in range(8)], 16, 4),
+            ([32 * (i % 16) for i in range(32)], 16, 8),
+        ):
+            self.assertEqual(scheduler.banks(addresses, size), cycles, addresses[:3])
+
+    def test_what_is_not_modelled_is_said(self) -> None:
+        kernel = Kernel("copies", "sm_90", code("UTMALDG.2D [UR8], [UR4]\nSYNCS.PHASECHK.TRANS64 P0, [R2], R3\nEXIT"))
+        self.assertEqual(scheduler.missing_in(kernel), ["SYNCS", "UTMALDG"])
+        self.assertEqual(scheduler.missing_in(Kernel("nested", "sm_80", code(NESTED))), [])
+
+    def test_turns_that_are_left_out(self) -> None:
+        """A loop of 400 turns takes as long by its first turns as when all are run."""
+        turns = "MOV R0, RZ\n" + "FFMA R4, R4, R4, R4\n" * 30 + "LDS R5, [R6]\nFADD R4, R4, R5\nVIADD R0, R0, 0x1\nISETP.NE.AND P0, PT, R0, 0x190, PT\n@P0 BRA 0x10\nEXIT"
+        controls = [Control(4)] * 31 + [Control(1, write=0), Control(4, wait=1), Control(4), Control(8), Control(5), Control()]
+        kernel = Kernel("turns", "sm_80", [dataclasses.replace(one, control=control) for one, control in zip(code(turns), controls)], 32)
+        launch = Launch("turns", (108, 1, 1), (128, 1, 1), 0, [])
+        short = scheduler.schedule(kernel, launch, self.machine)
+        whole = scheduler.schedule(kernel, launch, self.machine, whole=True)
+        self.assertLess(10 * short.issued, whole.issued)
+        self.assertAlmostEqual(short.seconds / whole.seconds, 1, delta=0.02)
+
+    def test_bandwidth(self) -> None:
+        """2^24 threads read 4 bytes each and write them: not faster than the memory, and not much slower."""
+        text = "S2R R0, SR_CTAID.X\nS2R R3, SR_TID.X\nIMAD R0, R0, 0x100, R3\nIMAD.WIDE R4, R0, 0x4, c[0x0][0x160]\nIMAD.WIDE R6, R0, 0x4, c[0x0][0x168]\nLDG.E R8, [R4.64]\nSTG.E [R6.64], R8\nEXIT"
+        controls = [Control(2, write=0), Control(2, write=0), Control(5, wait=1), Control(5), Control(5), Control(2, write=1), Control(2, wait=2), Control()]
+        kernel = Kernel("copy", "sm_80", [dataclasses.replace(one, control=control) for one, control in zip(code(text), controls)], 16, parameters=0x160)
+        launch = Launch("copy", (1 << 16, 1, 1), (256, 1, 1), 0, [1 << 32, 2 << 32])
+        seconds = scheduler.schedule(kernel, launch, self.machine).seconds
+        least = 2 * 4 * (1 << 24) / self.machine.bandwidth
+        self.assertGreater(seconds, least)
+        self.assertLess(seconds, 1.5 * least)
 
 
 PTX = """.version 8.6
