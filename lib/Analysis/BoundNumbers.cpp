@@ -163,7 +163,8 @@ Known Reader::sizeOf(Value buffer, int64_t dim) {
     return read(view.getMixedSizes()[dim]);
   if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(op)) {
     Known all = constant(1);
-    for (int64_t from : collapse.getReassociationIndices()[dim]) {
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    for (int64_t from : group) {
       Known next = sizeOf(collapse.getSrc(), from);
       all = all && next ? product(*all, *next) : Known();
     }

@@ -102,3 +102,23 @@ module {
     return
   }
 }
+
+// -----
+
+// As does a dim of a view that is several of the buffer's: 64 rows of 16 columns take 4096 bytes.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 8192 : i64,
+//  CHECK-SAME:   #spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<sum [0, 16] (#spmd.formula<size {{.*}}given [0, 0, 1024]>)>)>)>]
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
+module {
+  spmd.mesh @mesh = <["x"=16]>
+  func.func @main() {
+    %c0 = arith.constant 0 : index
+    %rows = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %a = memref.alloc(%rows) : memref<?x16xf32>
+    %flat = memref.collapse_shape %a [[0, 1]] : memref<?x16xf32> into memref<?xf32>
+    %n = memref.dim %flat, %c0 : memref<?xf32>
+    %b = memref.alloc(%n) : memref<?xf32>
+    "test.use"(%a, %b) : (memref<?x16xf32>, memref<?xf32>) -> ()
+    return
+  }
+}
