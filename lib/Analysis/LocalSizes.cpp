@@ -8,6 +8,7 @@
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
@@ -21,7 +22,10 @@ namespace {
 /// One query. Values on the way are remembered, so that loops end.
 struct SizeQuery {
   MeshAttr mesh;
+  bool isEstimate = false; ///< of sizes that follow from what is bound
   llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
+  /// So that a long program does not take all of the stack.
+  static constexpr size_t kMostAsked = 2000;
 
   SmallVector<int64_t> everywhere(int64_t size) const {
     return SmallVector<int64_t>(mesh.getNumRanks(), size);
@@ -45,6 +49,13 @@ struct SizeQuery {
 };
 } // namespace
 
+/// INT64_MAX where there are more.
+static void multiply(SmallVector<int64_t> &product, ArrayRef<int64_t> sizes) {
+  for (auto [total, size] : llvm::zip_equal(product, sizes))
+    if (llvm::MulOverflow(total, size, total))
+      total = INT64_MAX;
+}
+
 ByRank SizeQuery::ofIndex(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return everywhere(*constant);
@@ -54,7 +65,7 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
     return ofIndex(cast.getIn());
   if (auto lookup = value.getDefiningOp<LookupOp>();
-      lookup && lookup.getFormula())
+      lookup && lookup.getFormula() && !isEstimate)
     return std::nullopt;
   if (auto lookup = value.getDefiningOp<LookupOp>())
     return spread(lookup.getTable(),
@@ -91,6 +102,41 @@ ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
                first + static_cast<int64_t>(plan.getRows().size()) + place);
 }
 
+/// The operand and its dim that dim `dim` of the result of `op` is.
+static std::optional<std::pair<Value, int64_t>> keptDim(Operation *op,
+                                                        int64_t dim) {
+  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
+    return {{transpose.getOperand(), transpose.getPermutation()[dim]}};
+  auto nth = [&](Value value, ArrayRef<int64_t> without,
+                 int64_t number) -> std::optional<std::pair<Value, int64_t>> {
+    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+    for (int64_t i = 0; i < rank; ++i)
+      if (!llvm::is_contained(without, i) && number-- == 0)
+        return {{value, i}};
+    return std::nullopt;
+  };
+  if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op))
+    return nth(reduce.getInputs().front(), reduce.getDimensions(), dim);
+  auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
+  if (!dot)
+    return std::nullopt;
+  auto numbers = dot.getDotDimensionNumbers();
+  ArrayRef<int64_t> batch = numbers.getLhsBatchingDimensions();
+  int64_t batches = batch.size();
+  if (dim < batches)
+    return {{dot.getLhs(), batch[dim]}};
+  auto gone = llvm::to_vector(llvm::concat<const int64_t>(
+      batch, numbers.getLhsContractingDimensions()));
+  int64_t rank = cast<RankedTensorType>(dot.getLhs().getType()).getRank(),
+          left = rank - static_cast<int64_t>(gone.size());
+  if (dim < batches + left)
+    return nth(dot.getLhs(), gone, dim - batches);
+  gone = llvm::to_vector(
+      llvm::concat<const int64_t>(numbers.getRhsBatchingDimensions(),
+                                  numbers.getRhsContractingDimensions()));
+  return nth(dot.getRhs(), gone, dim - batches - left);
+}
+
 ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   if (auto gather = dyn_cast<GatherRowsOp>(op))
     return gather.getRowPlan() ? ofGathered(gather, dim) : std::nullopt;
@@ -105,7 +151,7 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
     if (dims)
       for (auto attr : dims.getAsRange<DimExchangeAttr>())
         if (attr.getDim() == dim) {
-          if (attr.getNeededFormula())
+          if (attr.getNeededFormula() && !isEstimate)
             return std::nullopt;
           SmallVector<int64_t> sizes;
           for (Interval needed : attr.getExchange(mesh).needed)
@@ -121,8 +167,23 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   }
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return ofIndex(empty.getMixedSizes()[dim]);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return ofDim(insert.getDest(), dim);
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return ofDim(cast.getSource(), dim);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return ofIndex(expand.getMixedOutputShape()[dim]);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    ByRank size = everywhere(1);
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    for (int64_t from : group) {
+      ByRank next = ofDim(collapse.getSrc(), from);
+      if (!next)
+        return std::nullopt;
+      multiply(*size, *next);
+    }
+    return size;
+  }
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     ByRank size = ofDim(pad.getSource(), dim);
     ByRank low = ofIndex(pad.getMixedLowPad()[dim]),
@@ -147,6 +208,22 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
         if (ByRank sizes = ofDim(operand, dim))
           return sizes;
     }
+  if (auto whole = dyn_cast<stablehlo::ConcatenateOp>(op)) {
+    if (static_cast<int64_t>(whole.getDimension()) != dim)
+      return ofDim(whole.getInputs().front(), dim);
+    SmallVector<int64_t> sum = everywhere(0);
+    for (Value part : whole.getInputs()) {
+      ByRank size = ofDim(part, dim);
+      if (!size)
+        return std::nullopt;
+      for (auto [total, more] : llvm::zip_equal(sum, *size))
+        if (llvm::AddOverflow(total, more, total))
+          total = INT64_MAX;
+    }
+    return sum;
+  }
+  if (auto kept = keptDim(op, dim))
+    return ofDim(kept->first, kept->second);
   // Dynamic forms take their result's shape last.
   if (op->getNumOperands() > 0)
     if (auto shape =
@@ -185,7 +262,7 @@ ByRank SizeQuery::ofDim(Value value, int64_t dim) {
     return std::nullopt;
   if (!type.isDynamicDim(dim))
     return everywhere(type.getDimSize(dim));
-  if (!seen.insert({value, dim}).second)
+  if (seen.size() > kMostAsked || !seen.insert({value, dim}).second)
     return std::nullopt;
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -212,18 +289,24 @@ ByRank shardc::getLocalSizes(Value value, int64_t dim, MeshAttr mesh) {
   return SizeQuery{mesh}.ofDim(value, dim);
 }
 
-ByRank shardc::getLocalElements(Value value, MeshAttr mesh) {
+static ByRank elementsOf(Value value, MeshAttr mesh, bool isEstimate) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return std::nullopt;
   SmallVector<int64_t> elements(mesh.getNumRanks(), 1);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    ByRank sizes = getLocalSizes(value, dim, mesh);
+    ByRank sizes = SizeQuery{mesh, isEstimate}.ofDim(value, dim);
     if (!sizes)
       return std::nullopt;
-    for (auto [product, size] : llvm::zip(elements, *sizes))
-      if (llvm::MulOverflow(product, size, product))
-        product = INT64_MAX;
+    multiply(elements, *sizes);
   }
   return elements;
+}
+
+ByRank shardc::getLocalElements(Value value, MeshAttr mesh) {
+  return elementsOf(value, mesh, /*isEstimate=*/false);
+}
+
+ByRank shardc::estimateLocalElements(Value value, MeshAttr mesh) {
+  return elementsOf(value, mesh, /*isEstimate=*/true);
 }

@@ -28,8 +28,9 @@ using namespace shardc::spmd;
 static bool isOnlyRead(Value buffer, RunSiteOp site) {
   return llvm::all_of(buffer.getUses(), [&](OpOperand &operand) {
     Operation *op = operand.getOwner();
-    if (auto part = dyn_cast<memref::SubViewOp>(op))
-      return isOnlyRead(part.getResult(), site);
+    if (isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(
+            op))
+      return isOnlyRead(op->getResult(0), site);
     if (auto copy = dyn_cast<memref::CopyOp>(op))
       return operand.get() != copy.getTarget();
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))

@@ -10,6 +10,7 @@
 
 #include "Buckets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -31,13 +32,24 @@ static Value sourceOf(Operation *op) {
   return cast<CommunicationOpInterface>(op).getSource();
 }
 static int64_t largestBytes(Operation *op) {
-  return std::max(staticBytes(sourceOf(op).getType()),
-                  staticBytes(op->getResult(0).getType()));
+  return std::max(estimateBytes(op, sourceOf(op)),
+                  estimateBytes(op, op->getResult(0)));
 }
 
+/// Of a dim that is known.
 static Value slice(OpBuilder &builder, Location loc, Value value, int64_t dim,
                    int64_t begin, int64_t end) {
   RankedTensorType type = typeOf(value);
+  if (!type.hasStaticShape()) {
+    Attribute zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+    SmallVector<OpFoldResult> first(type.getRank(), zero),
+        sizes = tensor::getMixedSizes(builder, loc, value),
+        ones(type.getRank(), one);
+    first[dim] = builder.getIndexAttr(begin);
+    sizes[dim] = builder.getIndexAttr(end - begin);
+    return tensor::ExtractSliceOp::create(builder, loc, value, first, sizes,
+                                          ones);
+  }
   SmallVector<int64_t> first(type.getRank(), 0), limit(type.getShape()),
       ones(type.getRank(), 1), shape(type.getShape());
   first[dim] = begin;
@@ -77,6 +89,68 @@ static bool areAlike(Operation *a, Operation *b) {
              cast<CommunicationOpInterface>(b).getMeshName();
 }
 
+/// Groups of `count` dims of which the first two are one.
+static SmallVector<ReassociationIndices> firstTwo(int64_t count) {
+  SmallVector<ReassociationIndices> groups = {{0, 1}};
+  for (int64_t dim = 2; dim < count; ++dim)
+    groups.push_back({dim});
+  return groups;
+}
+
+/// True if every dim of unknown size is one along which `op` moves.
+static bool isCutWhereOpen(Operation *op, RankedTensorType type) {
+  llvm::SmallBitVector moved(type.getRank());
+  auto dims = cast<ExchangeOpInterface>(op).getDimExchanges();
+  for (auto attr : dims.getAsRange<DimExchangeAttr>())
+    moved.set(attr.getDim());
+  return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t dim) {
+    return moved.test(dim) || !type.isDynamicDim(dim);
+  });
+}
+
+/// True if `op` may be one of several that go one behind the other. Sizes that
+/// differ between ranks are the same in all that move by one table; and what
+/// moves nothing in the binding by which costs are estimated is better left
+/// where it is.
+static bool mayStack(Operation *op) {
+  if (!isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(op))
+    return false;
+  RankedTensorType source = typeOf(sourceOf(op)),
+                   result = typeOf(op->getResult(0));
+  if (source.hasStaticShape() && result.hasStaticShape())
+    return true;
+  if (!isCutWhereOpen(op, source) || !isCutWhereOpen(op, result))
+    return false;
+  MeshAttr mesh =
+      lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName());
+  auto dims = cast<ExchangeOpInterface>(op).getDimExchanges();
+  return llvm::any_of(dims.getAsRange<DimExchangeAttr>(),
+                      [&](DimExchangeAttr attr) {
+                        DimExchange dim = attr.getExchange(mesh);
+                        return dim.owned != dim.needed;
+                      });
+}
+
+/// `value` with a dim of 1 in front, or without it.
+static Value lift(OpBuilder &builder, Location loc, Value value) {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape = {1};
+  llvm::append_range(shape, type.getShape());
+  if (type.hasStaticShape())
+    return reshape(builder, loc, value, shape);
+  SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+  llvm::append_range(sizes, tensor::getMixedSizes(builder, loc, value));
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value,
+                                       firstTwo(type.getRank() + 1), sizes);
+}
+static Value lower(OpBuilder &builder, Location loc, Value value) {
+  RankedTensorType type = typeOf(value);
+  if (type.hasStaticShape())
+    return reshape(builder, loc, value, type.getShape().drop_front());
+  return tensor::CollapseShapeOp::create(builder, loc, value,
+                                         firstTwo(type.getRank()));
+}
+
 static SmallVector<int64_t> stacked(int64_t count, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> result = {count};
   llvm::append_range(result, shape);
@@ -93,8 +167,7 @@ static void stack(Bucket &bucket) {
                    result = typeOf(last->getResult(0));
   SmallVector<Value> values;
   for (Operation *member : bucket.members)
-    values.push_back(reshape(builder, member->getLoc(), sourceOf(member),
-                             stacked(1, source.getShape())));
+    values.push_back(lift(builder, member->getLoc(), sourceOf(member)));
   Value all = stablehlo::ConcatenateOp::create(
       builder, loc, source.clone(stacked(count, source.getShape())), values, 0);
   SmallVector<Attribute> dims;
@@ -121,7 +194,7 @@ static void stack(Bucket &bucket) {
                         : int64_t(i);
     Value part = slice(builder, member->getLoc(), moved, 0, place, place + 1);
     member->getResult(0).replaceAllUsesWith(
-        reshape(builder, member->getLoc(), part, result.getShape()));
+        lower(builder, member->getLoc(), part));
   }
   bucket.retire();
 }
@@ -248,14 +321,8 @@ struct BucketExchangesPass final
           bundle(*block, {memberLimit, bucketLimit,
                           [](Operation *op) { return rowsOf(op).has_value(); },
                           largestBytes, haveAlikeRows, putSideBySide});
-      changed |= bundle(
-          *block,
-          {memberLimit, bucketLimit,
-           [](Operation *op) {
-             return isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(
-                 op);
-           },
-           largestBytes, areAlike, stack});
+      changed |= bundle(*block, {memberLimit, bucketLimit, mayStack,
+                                 largestBytes, areAlike, stack});
     });
     if (!changed)
       markAllAnalysesPreserved();

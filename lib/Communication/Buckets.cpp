@@ -4,6 +4,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,8 +105,15 @@ private:
 bool shardc::bundle(Block &block, const Bundling &how) {
   bool changed = false;
   SmallVector<Operation *> candidates;
+  llvm::DenseMap<Operation *, int64_t> known;
+  auto bytesOf = [&](Operation *op) {
+    auto [entry, isNew] = known.try_emplace(op);
+    if (isNew)
+      entry->second = how.bytesOf(op);
+    return entry->second;
+  };
   auto isSmall = [&](Operation *op) {
-    return how.mayStart(op) && how.bytesOf(op) <= how.memberLimit;
+    return how.mayStart(op) && bytesOf(op) <= how.memberLimit;
   };
   auto collect = [&](Operation *from) {
     candidates.clear();
@@ -117,9 +126,9 @@ bool shardc::bundle(Block &block, const Bundling &how) {
   needs.emplace(block, candidates);
   for (size_t i = 0; i + 1 < candidates.size();) {
     Operation *op = candidates[i];
-    int64_t bytes = how.bytesOf(op);
+    int64_t bytes = bytesOf(op);
     auto mayJoin = [&](Operation *next) {
-      return bytes + how.bytesOf(next) <= how.bucketLimit &&
+      return bytes + bytesOf(next) <= how.bucketLimit &&
              how.mayTravelTogether(op, next);
     };
     Bucket bucket;
@@ -127,13 +136,15 @@ bool shardc::bundle(Block &block, const Bundling &how) {
       bucket = fillBucket(op, [&](Operation *next) {
         if (!isSmall(next) || !mayJoin(next))
           return false;
-        bytes += how.bytesOf(next);
+        bytes += bytesOf(next);
         return true;
       });
     if (bucket.members.size() < 2) {
       ++i;
       continue;
     }
+    for (Operation *member : bucket.members)
+      known.erase(member);
     Operation *before = op->getPrevNode();
     how.combine(bucket);
     changed = true;
@@ -171,13 +182,22 @@ void Bucket::retire() {
     member->erase();
 }
 
-int64_t shardc::staticBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
+int64_t shardc::estimateBytes(Operation *op, Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (!tensor)
     return INT64_MAX;
+  int64_t elements = INT64_MAX;
+  if (tensor.hasStaticShape()) {
+    elements = tensor.getNumElements();
+  } else {
+    auto communication = cast<spmd::CommunicationOpInterface>(op);
+    spmd::MeshAttr mesh = spmd::lookupMesh(op, communication.getMeshName());
+    if (auto byRank = estimateLocalElements(value, mesh))
+      elements = *llvm::max_element(*byRank);
+  }
   int64_t bytes;
-  return llvm::MulOverflow(tensor.getNumElements(),
-                           elementBytes(tensor.getElementType()), bytes)
+  return llvm::MulOverflow(elements, elementBytes(tensor.getElementType()),
+                           bytes)
              ? INT64_MAX
              : bytes;
 }

@@ -40,8 +40,9 @@ struct Bundling {
 /// may travel together. Returns whether there were any.
 bool bundle(mlir::Block &block, const Bundling &how);
 
-/// Bytes of a static tensor; INT64_MAX for all else.
-int64_t staticBytes(mlir::Type type);
+/// Bytes of `value`, which `op` moves or gives: the most that a rank has of it
+/// in the binding by which costs are estimated; INT64_MAX where nothing says.
+int64_t estimateBytes(mlir::Operation *op, mlir::Value value);
 
 } // namespace shardc
 

@@ -70,3 +70,43 @@ func.func @weights(%w: tensor<2x3xf32>, %b: tensor<1xf32>, %gw: tensor<4x3xf32>,
   %3 = spmd.reduce_scatter sum %gb along ["x"] [<dim 0 along ["x"] : [0:2, 0:2] -> [0:1, 1:2]>] on @mesh : tensor<2xf32> -> tensor<1xf32>
   return %0, %1, %2, %3 : tensor<4x3xf32>, tensor<2xf32>, tensor<2x3xf32>, tensor<1xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Two fields whose shards are bound later move by one table: whatever their size is, it is the same. The third is moved to where
+// the others are, which takes nothing where all were bound alike, and it is on its own.
+// CHECK-LABEL: func @open_sizes(
+//  CHECK-SAME:   %[[U:[^:]*]]: tensor<?x4xf32> {{.*}}, %[[V:[^:]*]]: tensor<?x4xf32> {{.*}}, %[[W:[^:]*]]: tensor<?x4xf32>
+//       CHECK:   %[[A:.*]] = tensor.expand_shape %[[U]] {{\[\[}}0, 1], [2]] output_shape [1, %{{.*}}, 4]
+//       CHECK:   %[[B:.*]] = tensor.expand_shape %[[V]]
+//       CHECK:   %[[C:.*]] = stablehlo.concatenate %[[A]], %[[B]], dim = 0 : (tensor<1x?x4xf32>, tensor<1x?x4xf32>) -> tensor<2x?x4xf32>
+//       CHECK:   %[[H:.*]] = spmd.halo_exchange %[[C]] [<dim 1 along ["x"] : {{.*}}] fill {{.*}} : tensor<2x?x4xf32> -> tensor<2x?x4xf32>
+//       CHECK:   %[[FIRST:.*]] = tensor.extract_slice %[[H]][0, 0, 0] [1, %{{.*}}, 4] [1, 1, 1]
+//       CHECK:   %[[HU:.*]] = tensor.collapse_shape %[[FIRST]] {{\[\[}}0, 1], [2]]
+//       CHECK:   %[[SECOND:.*]] = tensor.extract_slice %[[H]][1, 0, 0]
+//       CHECK:   %[[HV:.*]] = tensor.collapse_shape %[[SECOND]]
+//       CHECK:   spmd.halo_exchange %[[W]] {{.*}} : tensor<?x4xf32> -> tensor<?x4xf32>
+//       CHECK:   spmd.halo_exchange %[[W]] {{.*}} : tensor<?x4xf32> -> tensor<?x4xf32>
+//       CHECK:   return %[[HU]], %[[HV]]
+func.func @open_sizes(
+    %u: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %v: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %w: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [2, 0, 16]>}, {}]>})
+    -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) attributes {spmd.local_view} {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]
+      by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh
+      : tensor<?x4xf32> -> tensor<?x4xf32>
+  %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]
+      by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh
+      : tensor<?x4xf32> -> tensor<?x4xf32>
+  %2 = spmd.halo_exchange %w [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]
+      by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] reason "once" on @mesh
+      : tensor<?x4xf32> -> tensor<?x4xf32>
+  %3 = spmd.halo_exchange %w [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]
+      by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] reason "again" on @mesh
+      : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %0, %1, %2, %3 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+}

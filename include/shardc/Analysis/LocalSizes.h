@@ -20,6 +20,11 @@ getLocalSizes(mlir::Value value, int64_t dim, spmd::MeshAttr mesh);
 std::optional<llvm::SmallVector<int64_t>> getLocalElements(mlir::Value value,
                                                            spmd::MeshAttr mesh);
 
+/// The same in the binding by which costs are estimated, where sizes follow
+/// from what is bound.
+std::optional<llvm::SmallVector<int64_t>>
+estimateLocalElements(mlir::Value value, spmd::MeshAttr mesh);
+
 } // namespace shardc
 
 #endif // SHARDC_ANALYSIS_LOCALSIZES_H

@@ -287,7 +287,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let description = [{
     After: all_reduces of one kind, element type and group in one block that do not need one another are one, of the values
     side by side, where the last of them was; what needs the first ones' results moves behind it. So a training step
-    reduces its gradients in a few synchronisations. Only what is small travels so: copies of more cost more than a synchronisation.
+    reduces its gradients in a few synchronisations. Only what is small, in the binding by which costs are estimated, travels so: copies of more cost more than a synchronisation.
 
     ```mlir
     // before
@@ -311,7 +311,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let options = [
     Option<"memberLimit", "member-limit", "int64_t", /*default=*/"65536", "Most bytes of a value that travels with others.">,
     Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> {
@@ -350,7 +350,7 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
   let options = [
     Option<"memberLimit", "member-limit", "int64_t", /*default=*/"16384", "Most bytes of a value that travels with others.">,
     Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 #endif // SHARDC_COMMUNICATION_PASSES_TD

@@ -1,14 +1,16 @@
 """Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
 
-    binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs] [--results FILE]
-               [--device NAME]
+    binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs [--most RATIO]]
+               [--results FILE] [--device NAME]
     binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
     binding.py [NAME...] [--all] --families [--part I/N] ...
 
 Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
 2). What comes out is run on N vectors of random sizes, empty shards among them, without compiling again, and compared
-with JAX's stored outputs, which no partitioner has touched. ``--costs`` compiles the program for each of these sizes
-as well, and compares communication ops, bytes moved and peak memory with it.
+with JAX's stored outputs, which no partitioner has touched. ``--costs`` runs balanced sizes first, compiles the program
+for each of the sizes as well, and says how many times its communication ops, bytes moved and peak memory the open program
+has: with balanced sizes, with all drawn ones together, and with the worst of them. ``--most 1.05`` fails a program that has
+more with balanced sizes.
 
 With ``--symbolic-mesh`` the number of ranks is left open too: each program is compiled once for each set of axes of its
 mesh, with ``--symbolic-mesh=AXES``, and runs on 1, 2, 3, 4, 5, 7 and 8 ranks, and where two axes are open on 1 by 2, 3 by 2 and
@@ -72,7 +74,10 @@ def draw(entry: dict, sizes: dict[str, int], source: random.Random) -> list[str]
     return options
 
 
-def costs(report: dict) -> tuple[float, float, float]:
+Costs = tuple[float, ...]  # communication ops, bytes, memory
+
+
+def costs(report: dict) -> Costs:
     """Communication ops and bytes of a step, and the most memory that a rank had."""
     sites = report["communication"]
     return sum(site["count"] for site in sites), sum(site["bytes"] for site in sites), max(report["peak_bytes"])
@@ -114,7 +119,7 @@ class Results:
         self.path, self.tool = options.results, version_of(options.shard_run)
         self.lock = threading.Lock()
         self.known: dict[str, tuple[str, str]] = {}
-        self.asked = f"{options.sizes} {options.seed} {options.costs} {options.ranks} {options.estimate}"
+        self.asked = f"{options.sizes} {options.seed} {options.costs} {options.most} {options.ranks} {options.estimate}"
         for line in self.path.read_text().splitlines() if self.path and self.path.exists() else []:
             kept = json.loads(line)
             if kept["tool"] == self.tool and kept["status"] != "FAILED":
@@ -194,12 +199,16 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
         if refused := compile_artifact(options, command):
             return refused
         source = random.Random(f"{options.seed} {entry['name']} {print_mesh(mesh)}")
-        more, failures = [1.0, 1.0, 1.0], []
-        for _ in range(options.sizes):
-            sizes = draw(entry, mesh, source)
+        pairs: list[tuple[Costs, Costs]] = []  # with balanced sizes first
+        failures, runs = [], 0
+        for number in range(options.sizes + 1):
+            if number == 0 and not options.costs:
+                continue
+            sizes = draw(entry, mesh, source) if number else []
             command = [options.shard_run, artifact, "--report=json", *sizes, *compared]
             ran = execute(options, command)
             failures += [failure(command, ran)] if ran.returncode else []
+            runs += 1
             if not options.costs or ran.returncode:
                 continue
             known = [*meshed, *([f"--device={options.device}", "--precision=highest"] if options.device else [])]
@@ -213,12 +222,30 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
             ]
             static = execute(options, command)
             if static.returncode == 0:
-                for i, (open_, known) in enumerate(
-                    zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)
-                ):
-                    more[i] = max(more[i], (open_ or 1) / (known or 1))
-    ratios = f"ops x{more[0]:.2f} bytes x{more[1]:.2f} memory x{more[2]:.2f}" if options.costs else ""
-    return outcome(failures, options.sizes, ratios)
+                pairs.append((costs(json.loads(ran.stdout)), costs(json.loads(static.stdout))))
+    if failures or not pairs:
+        return outcome(failures, runs, "")
+    balanced, line = compare_costs(pairs)
+    if options.most and max(balanced) > options.most:
+        return "FAILED", f"more than x{options.most} of known sizes: {line}"
+    return outcome(failures, runs, line)
+
+
+def compare_costs(pairs: list[tuple[Costs, Costs]]) -> tuple[Costs, str]:
+    """How many times the costs of known sizes the open program has, by pairs of both: with the first sizes, and a line
+    about all."""
+
+    def times(open_: float, known: float) -> float:
+        return (open_ or 1) / (known or 1)
+
+    each = [tuple(map(times, *pair)) for pair in pairs]
+    ratios = {"balanced": each[0]}
+    if len(pairs) > 1:
+        sums = [[sum(column) for column in zip(*side, strict=True)] for side in zip(*pairs[1:], strict=True)]
+        ratios["drawn"] = tuple(map(times, *sums))
+        ratios["worst"] = tuple(max(column) for column in zip(*each[1:], strict=True))
+    said = [f"{name} ops x{a:.2f} bytes x{b:.2f} memory x{c:.2f}" for name, (a, b, c) in ratios.items()]
+    return each[0], ", ".join(said)
 
 
 def meshes_of(entry: dict, which: str) -> list[dict[str, int]]:
@@ -250,6 +277,7 @@ def main() -> int:
     parser.add_argument("--ranks", default="1,2,3,4,5,7,8", help="sizes of an open axis")
     parser.add_argument("--estimate", type=int, default=2, help="ranks along an open axis for estimates")
     parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
+    parser.add_argument("--most", type=float, help="of known sizes' costs, with balanced sizes, or the program fails")
     parser.add_argument("--device", help="what runs the programs: cuda or emulated-cuda (default: the host)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
