@@ -169,3 +169,65 @@ module {
     return
   }
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+#owned = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 4096]>)>
+#needed = #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 4096]>)>, #spmd.formula<same [0, 3]>)>
+
+// How many rows there are is said when the program is bound, and may be less than a block has: the last one has what is left, and
+// so has what finishes it.
+// CHECK-LABEL: func @rows_bound_later(
+//   CHECK-DAG:   %[[ROWS:.*]] = spmd.lookup [2048, 2048]
+//   CHECK-NOT:   memref.alloc(
+//       CHECK:   %[[SLAB:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}x1024xf32>
+//       CHECK:   %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<[[STEP:[0-9]+]]x1024xf32>
+//       CHECK:   scf.for %[[BLOCK:.*]] = %{{.*}} to
+//       CHECK:     %[[SIZE:.*]] = arith.constant [[STEP]] : index
+//       CHECK:     %[[FROM:.*]] = arith.muli %[[BLOCK]], %[[SIZE]]
+//       CHECK:     %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[FROM]]
+//       CHECK:     %[[HERE:.*]] = arith.minsi %{{.*}}, %[[LEFT]]
+//       CHECK:     %[[READ:.*]] = memref.subview %[[SLAB]][0, 0] [%{{.*}}, 1024]
+//       CHECK:     %[[SUM:.*]] = memref.subview %[[SUMS]][0, 0] [%[[HERE]], 1024]
+//       CHECK:     linalg.generic {{.*}} ins(%[[READ]], %{{.*}} outs(%[[SUM]]
+//       CHECK:     %[[END:.*]] = memref.subview %{{.*}}[%[[FROM]], 0] [%[[HERE]], 1024]
+//       CHECK:     linalg.generic {{.*}} ins(%[[SUM]] {{.*}} outs(%[[END]]
+module {
+  spmd.mesh @mesh = <["x"=2]>
+  func.func @rows_bound_later(%x: memref<?x1024xf32>, %w: memref<3xf32>, %y: memref<?x1024xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %rows = spmd.lookup [2048, 2048] along ["x"] on @mesh by <size (#owned)>
+    %more = spmd.lookup [2050, 2050] along ["x"] on @mesh by <size (#needed)>
+    %p = memref.alloc(%more) : memref<?x1024xf32>
+    linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<?x1024xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %zero : f32
+    }
+    %box = memref.subview %p[1, 0] [%rows, 1024] [1, 1] : memref<?x1024xf32> to memref<?x1024xf32, strided<[1024, 1], offset: 1024>>
+    linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x1024xf32>) outs(%box : memref<?x1024xf32, strided<[1024, 1], offset: 1024>>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+    }
+    %sum = memref.alloc(%rows) : memref<?x1024xf32>
+    linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%sum : memref<?x1024xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %zero : f32
+    }
+    linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<?x1024xf32>, memref<3xf32>) outs(%sum : memref<?x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %0 = arith.mulf %a, %b : f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    }
+    linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%sum : memref<?x1024xf32>) outs(%y : memref<?x1024xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = arith.negf %a : f32
+      linalg.yield %0 : f32
+    }
+    return
+  }
+}

@@ -275,8 +275,8 @@ def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
     read by one reduction, a loop over blocks of that reduction's results, each with the part of the buffer that it reads, made when it is needed; what the block before has of it moves to the front. What fills the
     results and what finishes them goes along. With threads the loop is in one over parts, marked `spmd.parts`, each with a buffer of its own; what a block is does not
     depend on their number. All blocks have as many rows, for any number of rows and for one that differs by rank: the last block begins where it ends with the rows, and makes
-    some of them once more. Leaves: sizes that no table says; windows that have more than half as many rows in common as a block has;
-    weights that would not stay in the cache from block to block.
+    some of them once more. Where no table says how many rows there are, the last block has what is left. Leaves: blocks that would have another dim of unknown size; windows that
+    have more than half as many rows in common as a block has; weights that would not stay in the cache from block to block.
 
     ```mlir
     // before: --spmd-pad-blocks

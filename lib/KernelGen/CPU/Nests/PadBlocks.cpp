@@ -8,7 +8,9 @@
 //
 // All blocks have as many rows, so that kernels know how many. Where these do
 // not fill the rows exactly, or each rank has another number of rows, the last
-// block begins earlier, and makes some of the rows before it once more.
+// block begins earlier, and makes some of the rows before it once more. Where
+// no table says how many rows there are, they may be fewer than a block has:
+// then the last block has as many as are left.
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
@@ -46,8 +48,7 @@ struct Padded {
   linalg::GenericOp epilogue;   ///< or null
   /// By dim of the buffer: where the box begins, its size, and the whole. One
   /// dim may have a size that differs by rank.
-  SmallVector<int64_t> low;
-  SmallVector<OpFoldResult> in, whole;
+  SmallVector<OpFoldResult> low, in, whole;
   /// Loops of the reader that blocks cut, in the order of the buffer's dims,
   /// how many iterations of each a block has, and the buffer's dim.
   SmallVector<unsigned> loops;
@@ -240,12 +241,10 @@ static std::optional<Padded> findPadded(memref::AllocOp buffer) {
     return std::nullopt;
   found.whole = buffer.getMixedSizes();
   found.in = found.box.getMixedSizes();
-  for (auto [from, size, whole] :
-       llvm::zip_equal(found.box.getStaticOffsets(), found.in, found.whole)) {
-    if (ShapedType::isDynamic(from) || isa<Value>(size) != isa<Value>(whole))
+  found.low = found.box.getMixedOffsets();
+  for (auto [size, whole] : llvm::zip_equal(found.in, found.whole))
+    if (isa<Value>(size) != isa<Value>(whole))
       return std::nullopt;
-    found.low.push_back(from);
-  }
   return found;
 }
 
@@ -292,8 +291,8 @@ static int64_t bytesOf(Type element, ArrayRef<OpFoldResult> sizes) {
   return bytes;
 }
 
-/// Finds how often loops of the reader run; false where a table does not say
-/// it.
+/// Finds how often loops of the reader run; false where more than one number is
+/// not known.
 static bool findRanges(Padded &found, ShardSizes &sizes) {
   linalg::GenericOp reader = found.reader;
   OpOperand *init = reader.getDpsInitOperand(0);
@@ -307,7 +306,7 @@ static bool findRanges(Padded &found, ShardSizes &sizes) {
         if (expr.isFunctionOfDim(loop))
           if (OpFoldResult size = sizes.of(init->get(), dim))
             count = cpu::Quantity::of(size);
-      if (count.entries().empty() || open++)
+      if (!count.value || open++)
         return false;
     }
     found.ranges.push_back(count);
@@ -434,7 +433,7 @@ static bool chooseBlock(Padded &found) {
     while (step > 0 &&
            llvm::any_of(counts, [&](int64_t rows) { return rows % step != 0; }))
       --step;
-    if (isShort(step) && most > 0 && mayRepeat(found))
+    if (most > 0 && (counts.empty() || (isShort(step) && mayRepeat(found))))
       step = cheapestStep(count, most, *spanOfBlock(1) - 1);
     if (isShort(step))
       return false;
@@ -442,6 +441,17 @@ static bool chooseBlock(Padded &found) {
     return true;
   }
   return bytes <= budget && !found.loops.empty();
+}
+
+/// True if what a block holds has sizes that are known.
+static bool cutsUnknown(const Padded &found) {
+  for (auto [loop, range] : llvm::enumerate(found.ranges))
+    if (!range.fixed && !llvm::is_contained(found.loops, loop))
+      return false;
+  for (auto [dim, size] : llvm::enumerate(found.whole))
+    if (isa<Value>(size) && !llvm::is_contained(found.dims, dim))
+      return false;
+  return true;
 }
 
 namespace {
@@ -481,6 +491,21 @@ private:
   cpu::Arith arith;
   /// How many blocks of `step` rows `rows` are.
   cpu::Quantity blocksIn(const cpu::Quantity &rows, int64_t step);
+  /// Whether the last block of the last loop has the rows that are left: no
+  /// table says how many these are.
+  bool mayEndEarly() {
+    const cpu::Quantity &rows = p.ranges[p.loops.back()];
+    return !rows.fixed && rows.entries().empty() && p.steps.back() > 1;
+  }
+  /// How many rows of cut loop `cut` a block has.
+  OpFoldResult rowsOf(size_t cut) {
+    return rows && cut + 1 == p.loops.size()
+               ? OpFoldResult(rows)
+               : OpFoldResult(b.getIndexAttr(p.steps[cut]));
+  }
+  /// What the block has of dim `dim` of the padded buffer.
+  OpFoldResult wholeOf(unsigned dim);
+  Value cutTo(Value memory, unsigned dim, OpFoldResult size);
   /// Whether the last block of the last loop may begin earlier.
   bool mayOverlap() {
     return llvm::any_of(p.ranges[p.loops.back()].entries(), [&](int64_t rows) {
@@ -492,6 +517,7 @@ private:
   /// Rows of the last cut dim that a block has of the one before, and from
   /// where.
   int64_t shared = 0, sharedFrom = 0;
+  Value rows; ///< of the last cut loop, of a block; null: as all have
   SmallVector<cpu::Quantity> counts; ///< blocks, by cut loop
   cpu::Quantity blocks = cpu::Quantity::of(1);
   int64_t parts = 1;
@@ -507,6 +533,26 @@ cpu::Quantity BlockEmitter::blocksIn(const cpu::Quantity &rows, int64_t step) {
   Value more = arith::AddIOp::create(b, loc, rows.value, arith.index(step - 1));
   return cpu::Quantity::of(
       arith::DivUIOp::create(b, loc, more, arith.index(step)).getResult());
+}
+
+OpFoldResult BlockEmitter::wholeOf(unsigned dim) {
+  int64_t size = cast<MemRefType>(slab.getType()).getDimSize(dim);
+  if (!rows || dim != p.dims.back())
+    return b.getIndexAttr(size);
+  int64_t step = sharedFrom / p.steps.back();
+  return arith.get(
+      arith.add(arith.mul(cpu::Quantity::of(rows), cpu::Quantity::of(step)),
+                cpu::Quantity::of(size - sharedFrom)));
+}
+
+/// `memory` with `size` elements in dim `dim`.
+Value BlockEmitter::cutTo(Value memory, unsigned dim, OpFoldResult size) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      ones(type.getRank(), b.getIndexAttr(1)),
+      sizes = getAsIndexOpFoldResult(b.getContext(), type.getShape());
+  sizes[dim] = size;
+  return memref::SubViewOp::create(b, loc, memory, offsets, sizes, ones);
 }
 
 /// Memory of `shape` for each part, no line of the cache for two.
@@ -544,7 +590,7 @@ Value BlockEmitter::shareOf(linalg::GenericOp op, OpOperand *operand,
     if (cut < 0)
       continue;
     offsets[at] = begins[cut];
-    sizes[at] = b.getIndexAttr(p.steps[cut]);
+    sizes[at] = rowsOf(cut);
     isCut = true;
   }
   return isCut ? memref::SubViewOp::create(b, loc, operand->get(), offsets,
@@ -625,10 +671,9 @@ void BlockEmitter::pad(Value slab, Value kept) {
   for (unsigned dim : llvm::seq(rank)) {
     auto cut = llvm::find(p.dims, dim);
     bases.push_back(b.getIndexAttr(0));
-    int64_t low = p.low[dim], whole = type.getDimSize(dim);
-    OpFoldResult in = p.in[dim];
+    OpFoldResult low = p.low[dim], in = p.in[dim], whole = wholeOf(dim);
     if (cut == p.dims.end()) {
-      to.push_back(b.getIndexAttr(low));
+      to.push_back(low);
       sizes.push_back(in);
       from.push_back(b.getIndexAttr(0));
       continue;
@@ -642,14 +687,16 @@ void BlockEmitter::pad(Value slab, Value kept) {
     bases.back() = first;
     if (!p.isPadded(dim)) {
       to.push_back(b.getIndexAttr(0));
-      sizes.push_back(b.getIndexAttr(whole));
+      sizes.push_back(whole);
       from.push_back(first);
       continue;
     }
     // Of what is copied, rows first - low and on, as far as there are such.
     Value zero = arith.index(0);
-    first = arith::SubIOp::create(b, loc, first, arith.index(low));
-    Value end = arith::AddIOp::create(b, loc, first, arith.index(whole));
+    first =
+        arith::SubIOp::create(b, loc, first, arith.get(cpu::Quantity::of(low)));
+    Value end = arith::AddIOp::create(b, loc, first,
+                                      arith.get(cpu::Quantity::of(whole)));
     Value a = first;
     if (kept && dim == p.dims.back()) {
       a = arith::AddIOp::create(b, loc, first, kept);
@@ -668,13 +715,12 @@ void BlockEmitter::pad(Value slab, Value kept) {
     return arith.get(arith.sub(cpu::Quantity::of(x), cpu::Quantity::of(y)));
   };
   SmallVector<OpFoldResult> corner(begin), extent;
-  for (auto [size, from] : llvm::zip_equal(type.getShape(), begin))
-    extent.push_back(difference(b.getIndexAttr(size), from));
+  for (auto [dim, from] : llvm::enumerate(begin))
+    extent.push_back(difference(wholeOf(dim), from));
   for (unsigned dim : llvm::seq(rank)) {
     if (p.isPadded(dim)) {
       OpFoldResult end = sum(to[dim], sizes[dim]);
-      OpFoldResult behind =
-          difference(b.getIndexAttr(type.getDimSize(dim)), end);
+      OpFoldResult behind = difference(wholeOf(dim), end);
       extent[dim] = difference(to[dim], begin[dim]);
       if (!isConstantIntValue(extent[dim], 0))
         fillSlab(slab, corner, extent);
@@ -733,6 +779,12 @@ void BlockEmitter::emitBlock(Value first, Value number) {
                                     begins.back(), end);
     begins.back() = arith::MinSIOp::create(b, loc, begins.back(), end);
   }
+  rows = {};
+  if (mayEndEarly())
+    rows = arith::MinSIOp::create(
+        b, loc, arith.index(p.steps.back()),
+        arith.get(arith.sub(p.ranges[p.loops.back()],
+                            cpu::Quantity::of(begins.back()))));
   Value kept;
   if (shared) {
     auto isAfter = [&](Value x, Value y) {
@@ -748,19 +800,26 @@ void BlockEmitter::emitBlock(Value first, Value number) {
   SmallVector<int> loopOf(reader.getNumLoops(), -1);
   for (auto [k, loop] : llvm::enumerate(p.loops))
     loopOf[loop] = k;
-  Value read = slab;
+  Value read = rows ? cutTo(slab, p.dims.back(), wholeOf(p.dims.back())) : slab;
   if (p.view) {
     auto type = cast<MemRefType>(p.view.getType());
-    SmallVector<int64_t> shape(type.getShape());
+    SmallVector<OpFoldResult> shape =
+        getAsIndexOpFoldResult(b.getContext(), type.getShape());
     auto groups = p.view.getReassociationIndices();
     for (auto [dim, group] : llvm::enumerate(groups))
       for (int64_t at : group)
-        if (shape[at] == p.type().getDimSize(dim))
-          shape[at] = cast<MemRefType>(slab.getType()).getDimSize(dim);
-    read = memref::ExpandShapeOp::create(b, loc, shape, slab, groups);
+        if (type.getDimSize(at) == p.type().getDimSize(dim))
+          shape[at] = wholeOf(dim);
+    read = memref::ExpandShapeOp::create(
+        b, loc, decomposeMixedValues(shape).first, read, groups, shape);
   }
   OpOperand *init = reader.getDpsInitOperand(0);
   Value output = p.epilogue ? result : shareOf(reader, init, loopOf);
+  if (p.epilogue && rows)
+    for (auto [dim, expr] :
+         llvm::enumerate(reader.getMatchingIndexingMap(init).getResults()))
+      if (expr.isFunctionOfDim(p.loops.back()))
+        output = cutTo(result, dim, rows);
   if (p.begin) {
     Operation *begin = b.clone(*p.begin);
     begin->setOperand(begin->getNumOperands() - 1, output);
@@ -785,7 +844,7 @@ void BlockEmitter::emitBlock(Value first, Value number) {
   SmallVector<Value> views;
   for (OpOperand &operand : p.epilogue->getOpOperands())
     views.push_back(operand.get() == init->get()
-                        ? result
+                        ? output
                         : shareOf(p.epilogue, &operand, epilogueLoop));
   b.clone(*p.epilogue)->setOperands(views);
 }
@@ -893,7 +952,7 @@ struct PadBlocksPass final : shardc::impl::PadBlocksPassBase<PadBlocksPass> {
     for (memref::AllocOp buffer : buffers) {
       std::optional<Padded> padded = findPadded(buffer);
       if (!padded || !findBlock(*padded) || !findRanges(*padded, sizes) ||
-          !chooseBlock(*padded))
+          !chooseBlock(*padded) || !cutsUnknown(*padded))
         continue;
       // A buffer that is made in a part is there once for all of them.
       if (!isInParts(padded->reader))
