@@ -29,10 +29,15 @@ ShardingAttr ManualOp::getBodySharding(ShardingAttr boundary) {
     }
     // All blocks are cut alike: the first one says how.
     DenseI64ArrayAttr sizes;
-    if (dim.getSizes() && !axes.empty())
-      sizes = DenseI64ArrayAttr::get(
-          context, dim.getSizes().asArrayRef().take_front(
-                       dim.getNumShards(mesh) / countBlocks(dim, mesh)));
+    if (dim.getSizes() && !axes.empty()) {
+      ArrayRef<int64_t> block = dim.getSizes().asArrayRef().take_front(
+          dim.getNumShards(mesh) / countBlocks(dim, mesh));
+      // A block may be balanced where its dim is not; one layout has one
+      // spelling.
+      std::optional<Boundaries> bounds = Boundaries::fromSizes(block);
+      if (!bounds || !bounds->isBalanced())
+        sizes = DenseI64ArrayAttr::get(context, block);
+    }
     dims.push_back(DimShardingAttr::get(context, axes, sizes,
                                         dim.getDynamicSizes(), dim.getOpen(),
                                         dim.getPriority()));
