@@ -187,10 +187,43 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator,
   return results;
 }
 
+/// Slices of a dim by index. The first dims of both are batches; those of the
+/// index behind them take the dim's place.
+static FailureOr<Values>
+evaluateTorchIndexSelect(Evaluator &, stablehlo::TorchIndexSelectOp op,
+                         ArrayRef<Array> in) {
+  const Array &operand = in[0], &indices = in[1];
+  auto dim = static_cast<int64_t>(op.getDim()),
+       batches = static_cast<int64_t>(op.getBatchDims());
+  if (dim < 0 || dim >= operand.rank() || batches < 0 || batches > dim ||
+      batches > indices.rank())
+    return Evaluator::unknown(op, "torch_index_select along such a dim");
+  ArrayRef<int64_t> index = indices.shape(), whole = operand.shape();
+  Shape shape(whole.take_front(dim));
+  shape.append(index.begin() + batches, index.end());
+  shape.append(whole.begin() + dim + 1, whole.end());
+  int64_t inserted = indices.rank() - batches;
+  Array result(operand.format(), shape);
+  int64_t next = 0;
+  forEachIndex(shape, [&](ArrayRef<int64_t> at) {
+    Shape place(at.take_front(batches)), from(at.take_front(dim));
+    llvm::append_range(place, at.slice(dim, inserted));
+    int64_t row = indices.at(place).integer, last = operand.dim(dim) - 1;
+    // As an unsigned number it is beyond the end.
+    if (!indices.format().isSigned && row < 0)
+      row = last;
+    from.push_back(std::clamp<int64_t>(row, 0, std::max<int64_t>(last, 0)));
+    llvm::append_range(from, at.drop_front(dim + inserted));
+    result.set(next++) = operand.at(from);
+  });
+  return Values{result};
+}
+
 void shardc::interpreter::addAddressing(Table &table) {
   table.add<stablehlo::DynamicSliceOp>(evaluateDynamicSlice);
   table.add<stablehlo::DynamicUpdateSliceOp>(evaluateDynamicUpdateSlice);
   table.add<stablehlo::GatherOp>(evaluateGather);
   table.add<stablehlo::DynamicGatherOp>(evaluateDynamicGather);
   table.add<stablehlo::ScatterOp>(evaluateScatter);
+  table.add<stablehlo::TorchIndexSelectOp>(evaluateTorchIndexSelect);
 }

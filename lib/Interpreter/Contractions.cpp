@@ -226,6 +226,86 @@ static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op,
 }
 
 //===----------------------------------------------------------------------===//
+// Products by named dims
+//===----------------------------------------------------------------------===//
+
+/// Sums over all letters that the result lacks, of products of one element of
+/// each operand.
+static FailureOr<Values> einsum(Evaluator &evaluator, Operation *op,
+                                StringRef config, ArrayRef<Array> in) {
+  auto [left, result] = config.split("->");
+  SmallVector<StringRef> names;
+  left.split(names, ',');
+  for (StringRef &name : names)
+    name = name.trim();
+  result = result.trim();
+  // Letters in the order of their loops: the result's, then those summed over.
+  std::string letters = result.str();
+  for (StringRef name : names)
+    for (char letter : name)
+      if (!StringRef(letters).contains(letter))
+        letters += letter;
+  Shape extents(letters.size(), -1);
+  auto unknown = [&] {
+    return Evaluator::unknown(op, "config \"" + config + "\"");
+  };
+  if (names.size() != in.size())
+    return unknown();
+  for (auto [name, array] : llvm::zip_equal(names, in)) {
+    if (static_cast<int64_t>(name.size()) != array.rank())
+      return unknown();
+    for (auto [dim, letter] : llvm::enumerate(name)) {
+      int64_t &extent = extents[letters.find(letter)];
+      // A letter twice in one operand is a diagonal, which no exporter writes.
+      if (name.count(letter) != 1 || (extent >= 0 && extent != array.dim(dim)))
+        return unknown();
+      extent = array.dim(dim);
+    }
+  }
+  auto shape = ArrayRef(extents).take_front(result.size()),
+       summed = ArrayRef(extents).drop_front(result.size());
+  if (llvm::is_contained(extents, -1) || // a letter of the result alone
+      llvm::any_of(result, [&](char c) { return result.count(c) != 1; }))
+    return unknown();
+  if (failed(evaluator.spend(op, countElements(extents))))
+    return failure();
+  Format one = in[0].format(), format = formatOf(op->getResult(0));
+  Array made(format, shape);
+  int64_t next = 0;
+  auto elementOf = [&](size_t operand, ArrayRef<int64_t> outer,
+                       ArrayRef<int64_t> inner) {
+    Shape index;
+    for (char letter : names[operand]) {
+      size_t at = letters.find(letter);
+      index.push_back(at < outer.size() ? outer[at] : inner[at - outer.size()]);
+    }
+    return in[operand].at(index);
+  };
+  Element unit = one.isInteger() ? Element::of(int64_t(1)) : Element::of(1.0);
+  forEachIndex(shape, [&](ArrayRef<int64_t> outer) {
+    Sum sum{one, in.back().format(), format};
+    forEachIndex(summed, [&](ArrayRef<int64_t> inner) {
+      sum.add(elementOf(0, outer, inner),
+              in.size() == 1 ? unit : elementOf(1, outer, inner));
+    });
+    made.set(next++) = sum.get();
+  });
+  return Values{made};
+}
+
+static FailureOr<Values> evaluateEinsum(Evaluator &evaluator,
+                                        stablehlo::EinsumOp op,
+                                        ArrayRef<Array> in) {
+  return einsum(evaluator, op, op.getEinsumConfig(), in);
+}
+
+static FailureOr<Values> evaluateUnaryEinsum(Evaluator &evaluator,
+                                             stablehlo::UnaryEinsumOp op,
+                                             ArrayRef<Array> in) {
+  return einsum(evaluator, op, op.getEinsumConfig(), in);
+}
+
+//===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
 
@@ -351,6 +431,8 @@ void shardc::interpreter::addContractions(Table &table) {
   table.add<stablehlo::DotGeneralOp>(evaluateDotGeneral);
   table.add<stablehlo::DotOp>(evaluateDot);
   table.add<chlo::RaggedDotOp>(evaluateRaggedDot);
+  table.add<stablehlo::EinsumOp>(evaluateEinsum);
+  table.add<stablehlo::UnaryEinsumOp>(evaluateUnaryEinsum);
   table.add<stablehlo::ConvolutionOp>(evaluateConvolution);
   table.add<stablehlo::DynamicConvOp>(evaluateDynamicConv);
 }

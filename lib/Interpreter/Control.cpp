@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -132,6 +133,67 @@ static LogicalResult runWhile(Evaluator &evaluator, stablehlo::WhileOp op,
   return success();
 }
 
+/// Slice by slice along a dim, which slices do not have; all lanes go as far.
+static LogicalResult runScan(Evaluator &evaluator, chlo::ScanOp op,
+                             Lanes lanes) {
+  auto dim = static_cast<int64_t>(op.getDimension());
+  size_t inputs = op.getInputs().size(), outputs = op.getOutputs().size();
+  auto count = static_cast<int64_t>(op.getScanDimSize().value_or(0));
+  for (Value output : op.getOutputs())
+    count = cast<RankedTensorType>(output.getType()).getDimSize(dim);
+  if (inputs > 0)
+    count = lanes.front()->values.lookup(op.getInputs()[0]).dim(dim);
+  std::vector<Values> carried, whole;
+  for (Lane *lane : lanes) {
+    Values operands = Evaluator::operandsOf(op, *lane);
+    carried.emplace_back(ArrayRef(operands).drop_front(inputs));
+    Values &made = whole.emplace_back();
+    for (Value output : op.getOutputs()) {
+      auto type = cast<RankedTensorType>(output.getType());
+      if (!type.hasStaticShape())
+        return Evaluator::unknown(op, "a scan of open shape");
+      made.emplace_back(formatOf(output), type.getShape());
+    }
+  }
+  for (int64_t step = 0; step < count; ++step) {
+    int64_t at = op.getIsReverse() ? count - 1 - step : step;
+    std::vector<Values> arguments, yielded;
+    for (auto [lane, values] : llvm::zip_equal(lanes, carried)) {
+      Values &given = arguments.emplace_back();
+      for (Value input : op.getInputs()) {
+        Array array = lane->values.lookup(input);
+        Shape starts(array.rank(), 0), box(array.shape());
+        starts[dim] = at;
+        box[dim] = 1;
+        Array slice = array.slice(starts, box);
+        box.erase(box.begin() + dim);
+        given.push_back(slice.reshaped(box));
+      }
+      llvm::append_range(given, values);
+    }
+    if (failed(evaluator.spend(op, lanes.size())) ||
+        failed(evaluator.run(op.getBody(), lanes, arguments, yielded)))
+      return failure();
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      for (size_t o = 0; o < outputs; ++o) {
+        Shape starts(whole[i][o].rank(), 0), box(whole[i][o].shape());
+        starts[dim] = at;
+        box[dim] = 1;
+        whole[i][o].write(yielded[i][o].reshaped(box), starts);
+      }
+      carried[i] = Values(ArrayRef(yielded[i]).drop_front(outputs));
+    }
+  }
+  int64_t elements = 0;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    llvm::append_range(whole[i], carried[i]);
+    for (const Array &result : whole[i])
+      elements += result.size();
+    Evaluator::bind(op->getResults(), *lanes[i], whole[i]);
+  }
+  return evaluator.spend(op, elements);
+}
+
 /// Marks, layouts, barriers: results are the operands.
 static FailureOr<Values> forward(Evaluator &, Operation *op,
                                  ArrayRef<Array> in) {
@@ -196,6 +258,7 @@ void shardc::interpreter::addControl(Table &table) {
   table.addLockstep<stablehlo::IfOp>(runIf);
   table.addLockstep<stablehlo::CaseOp>(runCase);
   table.addLockstep<stablehlo::WhileOp>(runWhile);
+  table.addLockstep<chlo::ScanOp>(runScan);
   table.add<stablehlo::TupleOp>(evaluateTuple);
   table.add<stablehlo::GetTupleElementOp>(evaluateTupleElement);
   table.addLockstep<stablehlo::CustomCallOp>(runCustomCall);

@@ -199,6 +199,108 @@ TEST_F(InterpreterTest, BooleansAreAddedByOr) {
             (Doubles{1, 1, 0}));
 }
 
+TEST_F(InterpreterTest, ProductsByNamedDims) {
+  // [[1, 2, 3], [4, 5, 6]] and [[1, 0], [2, 1], [0, 3]].
+  std::string constants =
+      "%a = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : "
+      "tensor<2x3xi32>\n"
+      "%b = stablehlo.constant dense<[[1, 0], [2, 1], [0, 3]]> : "
+      "tensor<3x2xi32>";
+  auto product = [&](llvm::StringRef config, llvm::StringRef type) {
+    return of(constants,
+              ("stablehlo.einsum %a, %b, config = \"" + config +
+               "\" : (tensor<2x3xi32>, tensor<3x2xi32>) -> " + type)
+                  .str(),
+              type);
+  };
+  EXPECT_EQ(product("ab,bc->ac", "tensor<2x2xi32>"), (Doubles{5, 11, 14, 23}));
+  EXPECT_EQ(product("ab, bc -> ca", "tensor<2x2xi32>"),
+            (Doubles{5, 14, 11, 23}));
+  // "b" is kept: 1*1, 4*1, 2*2 + 2*1, …
+  EXPECT_EQ(product("ab,bc->ba", "tensor<3x2xi32>"),
+            (Doubles{1, 4, 6, 15, 9, 18}));
+  // No letter is common: sums of all, 6 and 15 times 3 and 4.
+  EXPECT_EQ(product("ab,cd->ad", "tensor<2x2xi32>"), (Doubles{18, 24, 45, 60}));
+  auto sum = [&](llvm::StringRef config, llvm::StringRef type) {
+    return of(constants,
+              ("stablehlo.unary_einsum %a, config = \"" + config +
+               "\" : (tensor<2x3xi32>) -> " + type)
+                  .str(),
+              type);
+  };
+  EXPECT_EQ(sum("ab->b", "tensor<3xi32>"), (Doubles{5, 7, 9}));
+  EXPECT_EQ(sum("ab->ba", "tensor<3x2xi32>"), (Doubles{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(sum("ab->", "tensor<i32>"), Doubles{21});
+  for (llvm::StringRef bad : {"aa->a", "ab->c", "a->a", "ab,b->a", "ab->aa"}) {
+    EXPECT_TRUE(sum(bad, "tensor<2xi32>").empty()) << bad.str();
+    EXPECT_EQ(message, ("unsupported: not known to the interpreter: config \"" +
+                        bad + "\"")
+                           .str());
+  }
+  // The letter "b" has three elements and two.
+  EXPECT_TRUE(product("ab,cb->ac", "tensor<2x3xi32>").empty());
+  // (1 + 2i)(3 - i) + (2i)(1) = 5 + 5i + 2i
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[(1.0, 2.0), (0.0, 2.0)]> : "
+               "tensor<2xcomplex<f32>>\n%b = stablehlo.constant dense<[(3.0, "
+               "-1.0), (1.0, 0.0)]> : tensor<2xcomplex<f32>>",
+               "stablehlo.einsum %a, %b, config = \"a,a->\" : "
+               "(tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> "
+               "tensor<complex<f32>>",
+               "tensor<complex<f32>>"),
+            (Doubles{5, 7}));
+}
+
+TEST_F(InterpreterTest, RowsByIndexWithBatches) {
+  std::string constants =
+      "%a = stablehlo.constant dense<[[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, "
+      "10], [11, 12]]]> : tensor<2x3x2xi32>\n"
+      "%i = stablehlo.constant dense<[[2, 0], [1, 9]]> : tensor<2x2xi32>\n"
+      "%u = stablehlo.constant dense<[1, 0, 1]> : tensor<3xui8>";
+  // Rows 2 and 0 of the first; 1 and 9, which is the last, of the second.
+  EXPECT_EQ(of(constants,
+               "\"stablehlo.torch_index_select\"(%a, %i) {dim = 1 : i64, "
+               "batch_dims = 1 : i64} : (tensor<2x3x2xi32>, tensor<2x2xi32>) "
+               "-> tensor<2x2x2xi32>",
+               "tensor<2x2x2xi32>"),
+            (Doubles{5, 6, 1, 2, 9, 10, 11, 12}));
+  // Without batches both dims of the index are in the dim's place.
+  EXPECT_EQ(of(constants,
+               "\"stablehlo.torch_index_select\"(%a, %i) {dim = 2 : i64, "
+               "batch_dims = 0 : i64} : (tensor<2x3x2xi32>, tensor<2x2xi32>) "
+               "-> tensor<2x3x2x2xi32>",
+               "tensor<2x3x2x2xi32>"),
+            (Doubles{2, 1, 2, 2, 4,  3, 4,  4,  6,  5,  6,  6,
+                     8, 7, 8, 8, 10, 9, 10, 10, 12, 11, 12, 12}));
+  EXPECT_EQ(
+      of(constants,
+         "\"stablehlo.torch_index_select\"(%a, %u) {dim = 0 : i64, "
+         "batch_dims = 0 : i64} : (tensor<2x3x2xi32>, tensor<3xui8>) -> "
+         "tensor<3x3x2xi32>",
+         "tensor<3x3x2xi32>"),
+      (Doubles{7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+}
+
+TEST_F(InterpreterTest, ScansCarryAlongADim) {
+  auto scan = [&](llvm::StringRef attributes) {
+    return run(("func.func @main() -> (tensor<2x3xi32>, tensor<2xi32>) {\n"
+                "%x = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : "
+                "tensor<2x3xi32>\n"
+                "%c = stablehlo.constant dense<[10, 20]> : tensor<2xi32>\n"
+                "%r:2 = chlo.scan(%x) inits(%c) dimension=1" +
+                attributes +
+                " {\n^bb0(%a: tensor<2xi32>, %b: tensor<2xi32>):\n"
+                "%s = stablehlo.add %a, %b : tensor<2xi32>\n"
+                "stablehlo.return %b, %s : tensor<2xi32>, tensor<2xi32>\n} : "
+                "(tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3xi32>, "
+                "tensor<2xi32>)\n"
+                "return %r#0, %r#1 : tensor<2x3xi32>, tensor<2xi32>\n}")
+                   .str());
+  };
+  EXPECT_EQ(scan(""), (Doubles{10, 11, 13, 20, 24, 29, 16, 35}));
+  EXPECT_EQ(scan(" attributes {is_reverse = true}"),
+            (Doubles{15, 13, 10, 31, 26, 20, 16, 35}));
+}
+
 TEST_F(InterpreterTest, GatherClampsAndScatterDrops) {
   EXPECT_EQ(
       of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = "
