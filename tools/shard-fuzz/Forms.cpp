@@ -367,6 +367,89 @@ static bool makeChloBits(Generator &g) {
                            Accuracy::kNoGrid, 0});
 }
 
+/// Sums or largest elements along a dim, by a region that carries them.
+static bool makeChloScan(Generator &g) {
+  int v = g.any([&](int v) { return g.type(v).element != "i1"; }, 1);
+  if (v < 0)
+    return false;
+  int64_t dim = g.pick(0, g.type(v).rank() - 1);
+  Type slice = g.type(v);
+  slice.shape.erase(slice.shape.begin() + dim);
+  int carried = g.like(slice);
+  bool reverse = g.chance(40), sums = g.chance(60), before = g.chance(50);
+  Accuracy of = either(g.accuracy(v), g.accuracy(carried));
+  if (sums)
+    of = summed(g.type(v), of, g.type(v).shape[dim] + 1);
+  return !g.add("chlo_scan", {v, carried},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  Type slice = types[0];
+                  if (slice.rank() <= dim)
+                    return std::nullopt;
+                  slice.shape.erase(slice.shape.begin() + dim);
+                  if (slice != types[1])
+                    return std::nullopt;
+                  std::string s = slice.str(), t = types[0].str(),
+                              both = "(" + t + ", " + s + ")";
+                  return Built{
+                      {types[0], slice},
+                      "$R = chlo.scan($0) inits($1) dimension=" +
+                          std::to_string(dim) +
+                          (reverse ? " attributes {is_reverse = true}" : "") +
+                          " {\n^bb0(%e~: " + s + ", %k~: " + s +
+                          "):\n%s~ = stablehlo." + (sums ? "add" : "maximum") +
+                          " %e~, %k~ : " + s + "\nstablehlo.return " +
+                          (before ? "%k~" : "%s~") + ", %s~ : " + s + ", " + s +
+                          "\n} : " + both + " -> " + both};
+                },
+                {of, of})
+              .empty();
+}
+
+/// Groups of rows, each with its matrix; or of what is summed over, each with
+/// its sum. Their sizes are values, and need not be all rows.
+static bool makeRaggedDot(Generator &g) {
+  int a = anyFactor(g, 2);
+  if (a < 0)
+    return false;
+  bool isContracted = g.chance(35);
+  int64_t groups = g.pick(1, 4), columns = g.pick(1, 6);
+  Type left = g.type(a), right = left.with({left.shape[1], columns});
+  if (!isContracted)
+    right.shape.insert(right.shape.begin(), groups);
+  int b = g.like(right, [&](int v) { return g.accuracy(v).magnitude <= 100; }),
+      sizes = g.like({"i32", {groups}});
+  return g.addOne(
+      "chlo_ragged_dot", {a, b, sizes},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &x = types[0], &y = types[1], &n = types[2];
+        if (x.shape[1] != y.shape[isContracted ? 0 : 1] ||
+            (!isContracted && y.shape[0] != n.shape[0]) || n.shape[0] == 0)
+          return std::nullopt;
+        int64_t ragged = isContracted ? 1 : 0;
+        Type out = x.with({x.shape[0], y.shape.back()});
+        if (isContracted)
+          out.shape.insert(out.shape.begin(), n.shape[0]);
+        std::string i = n.str(), scalar = n.scalar().str();
+        return Built{
+            {out},
+            scalarConstant("zero", n.scalar(), "0") +
+                scalarConstant("most", n.scalar(),
+                               std::to_string(x.shape[ragged] / n.shape[0])) +
+                "%n~ = stablehlo.clamp %zero~, $2, %most~ : (" + scalar + ", " +
+                i + ", " + scalar + ") -> " + i +
+                "\n$R = \"chlo.ragged_dot\"($0, $1, %n~) "
+                "<{ragged_dot_dimension_numbers = #chlo.ragged_dot<"
+                "lhs_contracting_dimensions = [1], "
+                "rhs_contracting_dimensions = [" +
+                std::to_string(isContracted ? 0 : 1) +
+                "], lhs_ragged_dimensions = [" + std::to_string(ragged) + "]" +
+                (isContracted ? "" : ", rhs_group_dimensions = [0]") +
+                ">}> : (" + x.str() + ", " + y.str() + ", " + i + ") -> " +
+                out.str()};
+      },
+      sumOfProducts(left, g.accuracy(a), g.accuracy(b), left.shape[1]));
+}
+
 void addFormKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"map", 1, makeMap});
   kinds.push_back({"einsum", 2, makeEinsum});
@@ -377,6 +460,8 @@ void addFormKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"tuple", 1, makeTuple});
   kinds.push_back({"chlo_function", 2, makeChloFunction});
   kinds.push_back({"chlo_bits", 1, makeChloBits});
+  kinds.push_back({"chlo_scan", 1, makeChloScan});
+  kinds.push_back({"chlo_ragged_dot", 1, makeRaggedDot});
 }
 
 } // namespace shardc::fuzz

@@ -351,6 +351,19 @@ void Generator::makeNests() {
   }
 }
 
+/// Writes some ops otherwise: in functions, and with operands in the place of
+/// attributes.
+void Generator::makeForms() {
+  bool calls = chance(20), isDynamic = chance(20);
+  for (Op &op : program.ops) {
+    if (!op.build)
+      continue;
+    if (calls && chance(50))
+      op.form = chance(50) ? Op::Call : Op::Composite;
+    op.isDynamic = isDynamic && chance(70);
+  }
+}
+
 Program Generator::run() {
   makeMesh();
   static const std::vector<int> tickets =
@@ -363,6 +376,7 @@ Program Generator::run() {
   }
 
   makeNests();
+  makeForms();
 
   // What nobody reads is a result, and now and then something that is read.
   std::vector<bool> read(program.values.size());

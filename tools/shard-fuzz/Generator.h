@@ -74,6 +74,7 @@ private:
   void makeMesh();
   /// Puts some ops that are one behind the other in a loop or a branch.
   void makeNests();
+  void makeForms();
   Sharding randomSharding(const Type &type);
 
   uint64_t state;

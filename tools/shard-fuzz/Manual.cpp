@@ -21,15 +21,16 @@ struct Axis {
   int64_t stride = 1; ///< ranks from one coordinate to the next
   int64_t ranks = 1;  ///< of the whole mesh
 
-  /// "dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>".
-  std::string groups() const {
+  /// "dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>"; coordinate `first` is the
+  /// first of each group.
+  std::string groups(int64_t first = 0) const {
     std::string text;
     for (int64_t rank = 0; rank < ranks; ++rank) {
       if (rank / stride % size)
         continue;
       std::vector<int64_t> group;
       for (int64_t i = 0; i < size; ++i)
-        group.push_back(rank + i * stride);
+        group.push_back(rank + (first + i) % size * stride);
       text += (text.empty() ? "[" : ", [") + list(group) + "]";
     }
     return "replica_groups = dense<[" + text + "]> : tensor<" +
@@ -286,6 +287,40 @@ static bool makeAllGather(Generator &g) {
                             ", use_global_device_ids}> : (" + in + ") -> " +
                             result.str() + "\n"),
             shuffled(type, parts.shape, order, result)};
+      },
+      g.accuracy(v));
+}
+
+/// The block of one rank, to all of its group.
+static bool makeBroadcast(Generator &g) {
+  int v;
+  std::optional<Region> found = makeRegion(g, v, 1, false);
+  if (!found)
+    return false;
+  Region region = *found;
+  int64_t first = g.pick(0, region.axis.size - 1);
+  return addManual(
+      g, "manual_broadcast", v,
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        const Type &type = types[0];
+        if (type.shape[region.dim] % region.axis.size)
+          return std::nullopt;
+        Type block = region.block(type, region.dim);
+        std::string t = block.str(), ranges;
+        for (int64_t d = 0; d < type.rank(); ++d) {
+          int64_t size = block.shape[d],
+                  start = d == region.dim ? first * size : 0;
+          ranges += (d ? ", " : "") + std::to_string(start) + ":" +
+                    std::to_string(start + size);
+        }
+        return Built{{block},
+                     region.text(type, block, -1,
+                                 "%r~ = \"stablehlo.collective_broadcast\"("
+                                 "%b~) <{" +
+                                     kChannel + region.axis.groups(first) +
+                                     "}> : (" + t + ") -> " + t + "\n"),
+                     "$R = stablehlo.slice $0 [" + ranges + "] : (" +
+                         type.str() + ") -> " + t};
       },
       g.accuracy(v));
 }
@@ -574,6 +609,7 @@ static bool makeRankChoice(Generator &g) {
 void addManualKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"manual_all_reduce", 2, makeAllReduce});
   kinds.push_back({"manual_all_gather", 1, makeAllGather});
+  kinds.push_back({"manual_broadcast", 1, makeBroadcast});
   kinds.push_back({"manual_reduce_scatter", 1, makeReduceScatter});
   kinds.push_back({"manual_all_to_all", 1, makeAllToAll});
   kinds.push_back({"manual_permute", 1, makePermute});

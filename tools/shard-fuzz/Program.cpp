@@ -1,6 +1,7 @@
 //===- Program.cpp - A random program, apart from its text ----------------===//
 
 #include "Program.h"
+#include "DynamicForms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -199,6 +200,7 @@ public:
   /// outer nests.
   void write(size_t first, size_t last, size_t depth);
   std::vector<std::string> names; ///< by value
+  std::string functions;          ///< which ops that it wrote call
 
 private:
   void writeOp(size_t number);
@@ -392,15 +394,25 @@ void OpWriter::writeOp(size_t i) {
   Built built = *op.build(types);
   std::string body =
       unsharded && !built.reference.empty() ? built.reference : built.text;
+  bool isCalled = op.form != Op::Inline && !unsharded;
+  std::string called = name;
+  if (isCalled) {
+    called = "%r";
+    for (auto [j, operand] : enumerate(operands))
+      operand = "%a" + std::to_string(j);
+  }
+  auto withCount = [&](const std::string &of) {
+    return op.results.size() == 1
+               ? of
+               : of + ":" + std::to_string(op.results.size());
+  };
   std::string written;
   for (size_t at = 0; at < body.size(); ++at) {
     char c = body[at];
     if (c == '~')
       written += "_" + std::to_string(i);
     else if (c == '$' && body[at + 1] == 'R' && ++at)
-      written += op.results.size() == 1
-                     ? name
-                     : name + ":" + std::to_string(op.results.size());
+      written += withCount(called);
     else if (c == '$' && ++at)
       written += operands[body[at] - '0'];
     else
@@ -408,13 +420,43 @@ void OpWriter::writeOp(size_t i) {
   }
   SmallVector<StringRef> lines;
   StringRef(written).split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines)
-    out << "  " << line << "\n";
+  std::string text;
+  for (auto [number, line] : enumerate(lines)) {
+    std::string tag = "_" + std::to_string(i) + "_" + std::to_string(number);
+    text += "  " +
+            (op.isDynamic && !unsharded ? withConstantOperands(line, tag)
+                                        : line.str()) +
+            "\n";
+  }
+  if (!isCalled) {
+    out << text;
+    return;
+  }
+  std::string part = "@part_" + std::to_string(i),
+              results = typesOf(op.results),
+              type = "(" + typesOf(op.operands) + ") -> (" + results + ")";
+  out << "  " << withCount(name) << " = "
+      << (op.form == Op::Call ? "func.call " + part + "("
+                              : "stablehlo.composite \"fuzz.part\" ");
+  out << namesOf(op.operands)
+      << (op.form == Op::Call ? ")" : " {decomposition = " + part + "}")
+      << " : " << type << "\n";
+  // Where ops are on both sides of a branch there is one function.
+  if (StringRef(functions).contains(part + "("))
+    return;
+  functions += "func.func private " + part + "(";
+  for (auto [j, operand] : enumerate(types))
+    functions += (j ? ", %a" : "%a") + std::to_string(j) + ": " + operand.str();
+  functions += ") -> (" + results + ") {\n" + text + "  return ";
+  for (size_t j = 0; j < op.results.size(); ++j)
+    functions += (j ? ", %r" : "%r") +
+                 (op.results.size() == 1 ? "" : "#" + std::to_string(j));
+  functions += " : " + results + "\n}\n";
 }
 
 std::string Program::text(bool unsharded) const {
-  std::string text;
-  raw_string_ostream out(text);
+  std::string mesh, main;
+  raw_string_ostream meshOut(mesh), out(main);
   bool shardy = !axisOf.empty();
   std::string dialect = shardy ? "sdy" : "spmd";
   std::vector<int64_t> sizes = axisSizes;
@@ -423,11 +465,11 @@ std::string Program::text(bool unsharded) const {
     for (auto [part, whole] : enumerate(axisOf))
       sizes[whole] *= axisSizes[part];
   }
-  out << dialect << ".mesh @mesh = <[";
-  interleaveComma(enumerate(sizes), out, [&](auto axis) {
-    out << '"' << axisNames[axis.index()] << "\"=" << axis.value();
+  meshOut << dialect << ".mesh @mesh = <[";
+  interleaveComma(enumerate(sizes), meshOut, [&](auto axis) {
+    meshOut << '"' << axisNames[axis.index()] << "\"=" << axis.value();
   });
-  out << "]>\n";
+  meshOut << "]>\n";
 
   OpWriter writer(*this, unsharded, out);
   std::vector<std::string> &names = writer.names;
@@ -460,7 +502,7 @@ std::string Program::text(bool unsharded) const {
     out << values[result.value].type.str();
   });
   out << "\n}\n";
-  return text;
+  return mesh + writer.functions + main;
 }
 
 } // namespace shardc::fuzz

@@ -86,6 +86,10 @@ struct Op {
   bool fixesMesh = false;
   /// Numbers of the nests that it is in, from the outermost.
   std::vector<int> nests = {};
+  /// Its text is in a function of its own.
+  enum Form { Inline, Call, Composite } form = Inline;
+  /// Attributes are operands, where its text has an op that takes them so.
+  bool isDynamic = false;
 };
 
 /// Ops in a loop or a branch, one behind the other, which give what they gave

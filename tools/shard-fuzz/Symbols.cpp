@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Symbols.h"
+#include "DynamicForms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -63,8 +64,10 @@ public:
   std::string out;
 
 private:
+  /// What writes a number, as an i32.
+  std::string scalar(Affine number);
   /// What writes a tensor's extents, as operand of a dynamic op.
-  std::string shape(ArrayRef<Affine> dims);
+  std::string shape(ArrayRef<Affine> dims, int64_t columns = 0);
   std::string name() { return "%fresh" + std::to_string(numNames++); }
 
   int64_t first;
@@ -72,30 +75,33 @@ private:
 };
 } // namespace
 
-std::string Writer::shape(ArrayRef<Affine> dims) {
-  SmallVector<std::string> parts;
-  auto scalar = [&](int64_t value) {
+std::string Writer::scalar(Affine number) {
+  auto constant = [&](int64_t value) {
     std::string made = name();
     out += formatv("  {0} = stablehlo.constant dense<{1}> : tensor<i32>\n",
                    made, value);
     return made;
   };
+  if (number.multiplier == 0)
+    return constant(number.addend);
+  std::string value = "%n";
+  auto apply = [&](StringRef op, int64_t by) {
+    std::string operand = constant(by), made = name();
+    out += formatv("  {0} = stablehlo.{1} {2}, {3} : tensor<i32>\n", made, op,
+                   value, operand);
+    value = made;
+  };
+  if (number.multiplier != 1)
+    apply("multiply", number.multiplier);
+  if (number.addend != 0)
+    apply("add", number.addend);
+  return value;
+}
+
+std::string Writer::shape(ArrayRef<Affine> dims, int64_t columns) {
+  SmallVector<std::string> parts;
   for (Affine dim : dims) {
-    std::string value = "%n";
-    if (dim.multiplier == 0) {
-      value = scalar(dim.addend);
-    } else {
-      auto apply = [&](StringRef op, int64_t number) {
-        std::string by = scalar(number), made = name();
-        out += formatv("  {0} = stablehlo.{1} {2}, {3} : tensor<i32>\n", made,
-                       op, value, by);
-        value = made;
-      };
-      if (dim.multiplier != 1)
-        apply("multiply", dim.multiplier);
-      if (dim.addend != 0)
-        apply("add", dim.addend);
-    }
+    std::string value = scalar(dim);
     parts.push_back(name());
     out += formatv(
         "  {0} = stablehlo.reshape {1} : (tensor<i32>) -> tensor<1xi32>\n",
@@ -107,7 +113,13 @@ std::string Writer::shape(ArrayRef<Affine> dims) {
   out += formatv("  {0} = stablehlo.concatenate {1}, dim = 0 : ({2}) -> "
                  "tensor<{3}xi32>\n",
                  all, join(parts, ", "), types, dims.size());
-  return all;
+  if (!columns)
+    return all;
+  std::string table = name();
+  out += formatv("  {0} = stablehlo.reshape {1} : (tensor<{2}xi32>) -> "
+                 "tensor<{3}x{4}xi32>\n",
+                 table, all, dims.size(), dims.size() / columns, columns);
+  return table;
 }
 
 bool Writer::take(ArrayRef<StringRef> lines) {
@@ -115,104 +127,126 @@ bool Writer::take(ArrayRef<StringRef> lines) {
       map_range(lines, [](StringRef line) { return tokensOf(line); }));
   if (!all_equal(map_range(tokens, [](auto &list) { return list.size(); })))
     return false;
+  // A number that follows from the symbol stands as "\1K\2", number K of these.
+  SmallVector<Affine> open;
   std::string line;
-  /// Extents of the tensor type that ends the line.
-  SmallVector<Affine> last;
-  bool isInType = false, differs = false;
+  bool isInType = false, isOpenOutside = false;
   for (size_t i = 0; i < tokens[0].size(); ++i) {
     StringRef token = tokens[0][i];
     if (i % 2 == 0) {
       if (!all_equal(map_range(tokens, [&](auto &list) { return list[i]; })))
         return false;
       line += token;
-      size_t open = token.rfind("tensor<"), close = token.rfind('>');
-      if (open != StringRef::npos &&
-          (close == StringRef::npos || close < open)) {
+      size_t opens = token.rfind("tensor<"), closes = token.rfind('>');
+      if (opens != StringRef::npos &&
+          (closes == StringRef::npos || closes < opens))
         isInType = true;
-        last.clear();
-      } else if (close != StringRef::npos) {
+      else if (closes != StringRef::npos)
         isInType = false;
-      }
-      if (open != StringRef::npos && close != StringRef::npos && open < close)
-        last.clear(); // a scalar
       continue;
     }
     SmallVector<int64_t> values;
     for (auto &list : tokens)
       if (list[i].getAsInteger(10, values.emplace_back()))
         return false;
-    bool isOpen = !all_equal(values);
-    if (isOpen && !isInType)
-      return false;
-    int64_t step = values[1] - values[0];
+    if (all_equal(values)) {
+      line += token;
+      continue;
+    }
     // What becomes smaller says how large the symbol may be at most.
     if (values.back() < values.front())
       return false;
-    Affine number{step, values[0] - step * first,
-                  all_of(zip(values, kMore), [&](auto pair) {
-                    auto [value, more] = pair;
-                    return value == values[0] + step * more;
-                  })};
-    if (isInType)
-      last.push_back(number);
-    line += isOpen ? std::string("?") : token.str();
-    differs |= isOpen;
+    int64_t step = values[1] - values[0];
+    line += "\1" + std::to_string(open.size()) + "\2";
+    open.push_back({step, values[0] - step * first,
+                    all_of(zip(values, kMore), [&](auto pair) {
+                      auto [value, more] = pair;
+                      return value == values[0] + step * more;
+                    })});
+    isOpenOutside |= !isInType;
   }
-  bool hasOpenResult =
-      any_of(last, [](Affine dim) { return dim.multiplier || !dim.isKnown; });
-  auto rewrite = [&](StringRef op) -> std::optional<StringRef> {
-    size_t at = line.find(" = stablehlo." + op.str() + " ");
-    if (!differs || !hasOpenResult || at == std::string::npos)
-      return std::nullopt;
-    return StringRef(line).substr(at + 14 + op.size());
+  // Numbers as they stand in the line, if they are known.
+  auto numbersOf =
+      [&](ArrayRef<std::string> list) -> std::optional<SmallVector<Affine>> {
+    SmallVector<Affine> numbers;
+    for (StringRef text : list) {
+      Affine &number = numbers.emplace_back();
+      size_t place = 0;
+      if (text.consume_front("\1") && text.consume_back("\2")) {
+        if (text.getAsInteger(10, place) || !open[place].isKnown)
+          return std::nullopt;
+        number = open[place];
+      } else if (text.getAsInteger(10, number.addend)) {
+        return std::nullopt;
+      }
+    }
+    return numbers;
   };
-  auto target = [&] { return StringRef(line).split(" = ").first.str(); };
-  auto type = [&] {
-    return StringRef(line).substr(line.rfind("tensor<")).str();
+  auto put = [&](StringRef text) {
+    bool isNumber = false;
+    for (char c : text)
+      if (c == '\1' || c == '\2') {
+        isNumber = c == '\1';
+        out += isNumber ? "?" : "";
+      } else if (!isNumber) {
+        out += c;
+      }
+    out += '\n';
   };
-  bool isKnown = all_of(last, [](Affine dim) { return dim.isKnown; });
-  std::string rank = "tensor<" + std::to_string(last.size()) + "xi32>";
-  // What follows is the op's operand and attributes.
-  for (StringRef op : {"broadcast_in_dim", "reshape"})
-    if (std::optional<StringRef> rest = rewrite(op)) {
-      if (!isKnown)
+  auto [result, made] = StringRef(line).split(" = ");
+  StringRef type = StringRef(line).substr(line.rfind("tensor<"));
+  if (made.starts_with("stablehlo.constant ") && !open.empty()) {
+    StringRef value = made.split(" : ").first.drop_front(19), number = value;
+    if (isOpenOutside) {
+      // A scalar that is as large as something is long.
+      number.consume_front("dense<"), number.consume_back(">");
+      auto [whole, fraction] = number.split('.');
+      auto known = numbersOf(whole.str());
+      if (!known || type.contains('x') ||
+          fraction.find_first_not_of('0') != StringRef::npos)
         return false;
-      auto [head, types] = rest->rsplit(" : (");
-      size_t comma = head.find(',');
-      std::string operand = head.substr(0, comma).str(),
-                  more =
-                      comma == StringRef::npos ? "" : head.substr(comma).str();
-      std::string from = types.split(") -> ").first.str(), to = type(),
-                  result = target(), extents = shape(last);
-      out += formatv("{0} = stablehlo.dynamic_{1} {2}, {3}{4} : ({5}, {6}) -> "
-                     "{7}\n",
-                     result, op, operand, extents, more, from, rank, to);
+      std::string integer = scalar(known->front());
+      out += formatv("{0} = stablehlo.convert {1} : (tensor<i32>) -> {2}\n",
+                     result, integer, type);
       return true;
     }
-  if (std::optional<StringRef> rest = rewrite("iota")) {
-    if (!isKnown)
+    StringRef extents = type.drop_front(7).drop_back(1),
+              element = extents.rsplit('x').second;
+    SmallVector<StringRef> dims;
+    extents.split(dims, 'x');
+    auto known = numbersOf(SmallVector<std::string>(
+        map_range(drop_end(dims), [](StringRef dim) { return dim.str(); })));
+    if (!known || value.contains('['))
       return false;
-    std::string head = rest->split(" : ").first.str(), to = type(),
-                result = target(), extents = shape(last);
-    out += formatv("{0} = stablehlo.dynamic_iota {1}, {2} : ({3}) -> {4}\n",
-                   result, extents, head, rank, to);
+    std::string shaped = shape(*known), splat = name();
+    out += formatv("  {0} = stablehlo.constant {1} : tensor<{2}>\n", splat,
+                   value, element);
+    put(formatv("{0} = stablehlo.dynamic_broadcast_in_dim {1}, {2}, dims = [] "
+                ": (tensor<{3}>, tensor<{4}xi32>) -> {5}",
+                result, splat, shaped, element, known->size(), type)
+            .str());
     return true;
   }
-  if (std::optional<StringRef> rest = rewrite("constant")) {
-    StringRef value = rest->split(" : ").first;
-    if (!isKnown || value.contains('['))
-      return false;
-    std::string to = type(), result = target(),
-                element = StringRef(to).rsplit('x').second.str(),
-                splat = value.str(), extents = shape(last), made = name();
-    out += formatv("  {0} = stablehlo.constant {1} : tensor<{2}\n", made, splat,
-                   element);
-    out += formatv("{0} = stablehlo.dynamic_broadcast_in_dim {1}, {2}, dims = "
-                   "[] : (tensor<{3}, {4}) -> {5}\n",
-                   result, made, extents, element, rank, to);
+  std::optional<DynamicForm> form;
+  if (!open.empty())
+    form = dynamicForm(line);
+  if (form && any_of(form->numbers, [](const std::vector<std::string> &list) {
+        return any_of(
+            list, [](StringRef number) { return number.starts_with("\1"); });
+      })) {
+    std::vector<std::string> operands;
+    for (const std::vector<std::string> &list : form->numbers) {
+      auto known = numbersOf(list);
+      if (!known)
+        return false;
+      operands.push_back(shape(*known, form->columns));
+    }
+    put(form->text(operands, "i32"));
     return true;
   }
-  out += line + "\n";
+  if (isOpenOutside)
+    return false;
+  put(line);
   return true;
 }
 
@@ -316,8 +350,12 @@ std::optional<SymbolicProgram> SymbolicProgram::of(const Program &drawn) {
     for (Argument &value : *list)
       if (value.sharding)
         leaveOpen(*value.sharding);
-  for (Op &op : program.ops)
+  for (Op &op : program.ops) {
     leaveOpen(op.constraint);
+    // The symbol is a value of @main, and what is dynamic follows from it.
+    op.form = Op::Inline;
+    op.isDynamic = false;
+  }
   std::map<int64_t, int64_t> counts;
   for (const Argument &argument : program.arguments)
     for (int64_t size : program.values[argument.value].type.shape)
