@@ -1,6 +1,6 @@
 // RUN: shard-run %s 2>&1 | FileCheck %s
 // Forms of conformance files beside JAX's own, each with what it must give.
-// CHECK: 10 of 10 modules passed
+// CHECK: 11 of 11 modules passed
 
 func.func @scan_along_the_second_dim() {
   %x = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
@@ -13,6 +13,21 @@ func.func @scan_along_the_second_dim() {
   } : (tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3xi32>, tensor<2xi32>)
   check.expect_eq_const %0#0, dense<[[256, 225, 169], [1225, 961, 676]]> : tensor<2x3xi32>
   check.expect_eq_const %0#1, dense<[16, 35]> : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @scan_of_no_slices() {
+  %x = stablehlo.constant dense<> : tensor<2x0xi32>
+  %c = stablehlo.constant dense<[10, 20]> : tensor<2xi32>
+  %0:2 = chlo.scan(%x) inits(%c) dimension=1 {
+  ^bb0(%a: tensor<2xi32>, %b: tensor<2xi32>):
+    %1 = stablehlo.add %a, %b : tensor<2xi32>
+    stablehlo.return %1, %1 : tensor<2xi32>, tensor<2xi32>
+  } : (tensor<2x0xi32>, tensor<2xi32>) -> (tensor<2x0xi32>, tensor<2xi32>)
+  check.expect_eq_const %0#0, dense<> : tensor<2x0xi32>
+  check.expect_eq_const %0#1, dense<[10, 20]> : tensor<2xi32>
   return
 }
 
