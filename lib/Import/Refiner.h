@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Extents.h"
 #include <array>
@@ -109,6 +110,7 @@ private:
   llvm::LogicalResult refineOp(mlir::Operation *op);
   llvm::LogicalResult refineWhile(stablehlo::WhileOp op);
   llvm::LogicalResult refineBranches(mlir::Operation *op);
+  llvm::LogicalResult refineManual(sdy::ManualComputationOp op);
   llvm::LogicalResult checkAssertion(stablehlo::CustomCallOp op);
   llvm::LogicalResult refineCall(stablehlo::CustomCallOp op);
   void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);

@@ -146,3 +146,16 @@ func.func @main(%x: tensor<?x4xf32>, %image: tensor<1x5x5x2xf32>, %w: tensor<3x3
   %0 = "stablehlo.dynamic_conv"(%image, %w, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64}> : (tensor<1x5x5x2xf32>, tensor<3x3x2x4xf32>, tensor<1x2xi32>) -> tensor<1x?x?x4xf32>
   return %0 : tensor<1x?x?x4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?xi8> {
+  // expected-error@+1 {{has blocks of type 'tensor<4611686018427387904xi8>', too many for a tensor of 63 bits}}
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{}, {}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<?x4xf32>) {
+    %n = stablehlo.constant dense<4611686018427387904> : tensor<1xi64>
+    %i = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi64>) -> tensor<?xi8>
+    sdy.return %i : tensor<?xi8>
+  } : (tensor<?x4xf32>) -> tensor<?xi8>
+  return %0 : tensor<?xi8>
+}

@@ -113,3 +113,47 @@ func.func @main(%x: tensor<?x4xf32>, %state: tensor<2xui64>) -> tensor<?xui32> {
   %0:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%state, %shape) {rng_algorithm = #stablehlo<rng_algorithm DEFAULT>} : (tensor<2xui64>, tensor<1xi32>) -> (tensor<2xui64>, tensor<?xui32>)
   return %0#1 : tensor<?xui32>
 }
+
+// -----
+
+// Blocks of a region are as large as what is cut; a size that is a value comes
+// in as it is, and what has an operand for a shape has it inside as well.
+// CHECK-LABEL: func.func @main(
+//       CHECK:   sdy.manual_computation(
+//       CHECK:     stablehlo.iota dim = 0 : tensor<3xf32>
+//       CHECK:     stablehlo.broadcast_in_dim %{{.*}}, dims = [0] : (tensor<3xf32>) -> tensor<3x2xf32>
+//       CHECK:     sdy.return %{{.*}} : tensor<3x2xf32>
+//       CHECK:   (tensor<i32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %0 = sdy.manual_computation(%n, %x) in_shardings=[<@mesh, []>, <@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"x", "y"} (%m: tensor<i32>, %b: tensor<?x2xf32>) {
+    %two = stablehlo.constant dense<2> : tensor<i32>
+    %rows = stablehlo.divide %m, %two : tensor<i32>
+    %r = stablehlo.reshape %rows : (tensor<i32>) -> tensor<1xi32>
+    %i = stablehlo.dynamic_iota %r, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+    %c = stablehlo.reshape %two : (tensor<i32>) -> tensor<1xi32>
+    %s = stablehlo.concatenate %r, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %e = stablehlo.dynamic_broadcast_in_dim %i, %s, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+    %a = stablehlo.add %b, %e : tensor<?x2xf32>
+    sdy.return %a : tensor<?x2xf32>
+  } : (tensor<i32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// The same of a region of our own, whose types are known.
+// CHECK-LABEL: func.func @main(
+//       CHECK:   spmd.manual(
+//       CHECK:     stablehlo.reshape %{{.*}} : (tensor<6x2xf32>) -> tensor<2x6xf32>
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<6x4xf32>) -> tensor<2x12xf32> {
+  %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{?}, {"x", ?}]>] out [#spmd.sharding<@mesh, [{?}, {"x", ?}]>] along ["x"] {
+  ^bb0(%b: tensor<6x2xf32>):
+    %s = stablehlo.constant dense<[2, 6]> : tensor<2xi64>
+    %r = stablehlo.dynamic_reshape %b, %s : (tensor<6x2xf32>, tensor<2xi64>) -> tensor<2x6xf32>
+    spmd.return %r : tensor<2x6xf32>
+  } : (tensor<6x4xf32>) -> tensor<2x12xf32>
+  return %0 : tensor<2x12xf32>
+}

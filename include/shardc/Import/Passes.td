@@ -145,7 +145,7 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
     given gets a placeholder, a prime that occurs nowhere else: `spmd.extents` says which numbers follow from it and how,
     what an assertion asks is asked when the program is bound, and sizes that values are made of are `spmd.extent`.
     Refuses: dynamic arguments without a shape given, shapes that do not fit the argument or an assertion, what cannot be
-    inferred; with `open`, extents whose placeholders cannot be told apart.
+    inferred; with `open`, extents whose placeholders cannot be told apart, and regions on blocks of open extents.
 
     ```mlir
     // before: --spmd-refine-shapes=shapes=0=6x4
