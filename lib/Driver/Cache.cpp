@@ -207,7 +207,7 @@ readFile(int directory, const std::string &name, std::string &why) {
     why = "is not a file of yours alone";
     return std::nullopt;
   }
-  std::string bytes(status.st_size, '\0');
+  std::string bytes(countWorthReading(file, status.st_size), '\0');
   size_t done = 0;
   while (done < bytes.size()) {
     ssize_t count = read(file, bytes.data() + done, bytes.size() - done);

@@ -1,6 +1,8 @@
 //===- PrivateFile.cpp - Bytes that nobody can change any more ------------===//
 
 #include "shardc/Seal/PrivateFile.h"
+#include "shardc/Seal/Seal.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -108,7 +110,7 @@ std::string PrivateFile::hold(std::string_view bytes, const std::string &name) {
   return take(made);
 }
 
-std::string PrivateFile::read(const std::string &path) {
+std::string PrivateFile::read(const std::string &path, bool isArtifact) {
   reset();
   // A pipe without a writer would be waited for.
   int from = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -132,8 +134,13 @@ std::string PrivateFile::read(const std::string &path) {
     problem = systemError("no memory to hold it in");
   constexpr size_t kPiece = size_t(1) << 18;
   auto piece = std::make_unique<char[]>(kPiece);
+  auto size = static_cast<uint64_t>(status.st_size);
+  uint64_t left = isArtifact ? countWorthReading(from, size) : size;
+  bool isCut = left < size;
   while (problem.empty()) {
-    ssize_t count = ::read(from, piece.get(), kPiece);
+    ssize_t count = ::read(from, piece.get(),
+                           isCut ? std::min<uint64_t>(left, kPiece) : kPiece);
+    left -= isCut && count > 0 ? count : 0;
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)

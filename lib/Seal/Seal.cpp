@@ -10,6 +10,7 @@
 #include <cstring>
 #include <elf.h>
 #include <tuple>
+#include <unistd.h>
 
 using namespace shardc;
 using crypto::Bytes;
@@ -170,6 +171,16 @@ bool shardc::endsInSeal(Bytes end) {
   return end.size() >= kEnd.size() &&
          std::memcmp(end.data() + end.size() - kEnd.size(), kEnd.data(),
                      kEnd.size()) == 0;
+}
+
+uint64_t shardc::countWorthReading(int file, uint64_t size) {
+  constexpr uint64_t kLarge = uint64_t(64) << 20, kHeader = uint64_t(1) << 16;
+  uint8_t end[kSealEndBytes];
+  if (size <= kLarge)
+    return size;
+  ssize_t count =
+      pread(file, end, sizeof end, static_cast<off_t>(size - sizeof end));
+  return count == sizeof end && endsInSeal({end, sizeof end}) ? size : kHeader;
 }
 
 namespace {

@@ -102,7 +102,7 @@ static Expected<OpenedArtifact> readArtifact(StringRef path,
                                              const TrustOptions &trust) {
   OpenedArtifact artifact;
   artifact.path = path.str();
-  if (std::string why = artifact.file.read(artifact.path); !why.empty())
+  if (std::string why = artifact.file.readArtifact(artifact.path); !why.empty())
     return toolError(ExitCode::IO, path + ": " + why);
   if (std::string why = readSeal(artifact.file.bytes(), artifact.seal);
       !why.empty())

@@ -25,7 +25,9 @@ public:
   /// Reads the file at `path`; a file that is one of these already is shared,
   /// not copied. Returns an empty string or why it cannot be read: it must be a
   /// regular file.
-  std::string read(const std::string &path);
+  std::string read(const std::string &path) { return read(path, false); }
+  /// The same of an artifact, as much of it as is worth reading.
+  std::string readArtifact(const std::string &path) { return read(path, true); }
   /// Takes `bytes`. `name` is what debuggers show.
   std::string hold(std::string_view bytes, const std::string &name);
   /// Takes what has been written to `descriptor`, which is of memfd_create with
@@ -46,6 +48,7 @@ public:
   int release();
 
 private:
+  std::string read(const std::string &path, bool isArtifact);
   std::string map();
   void reset();
 

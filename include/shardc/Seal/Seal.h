@@ -49,6 +49,10 @@ struct Seal {
 
 /// Whether `end`, the last bytes of a file (16 or more), are those of a seal.
 bool endsInSeal(crypto::Bytes end);
+/// How many of the `size` bytes of an open file are worth reading: all, or so
+/// few that it is refused, where it is large and does not end in a seal (it was
+/// cut short, or has grown).
+uint64_t countWorthReading(int file, uint64_t size);
 /// How many bytes at the end of a file decide that.
 inline constexpr size_t kSealEndBytes = 16;
 

@@ -317,7 +317,7 @@ static int loadArtifact(const char *path, bool trusted,
       return status;
     };
     shardc::PrivateFile file;
-    if (std::string why = file.read(path); !why.empty())
+    if (std::string why = file.readArtifact(path); !why.empty())
       return refuse(SHARDRT_IO, why);
     shardc::Seal seal;
     if (std::string why = shardc::readSeal(file.bytes(), seal); !why.empty())

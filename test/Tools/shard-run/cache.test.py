@@ -156,6 +156,7 @@ def damage() -> None:
     cases: list[tuple[Callable[[], object], str]] = [
         (flip(len(whole) // 3), "damaged: section"), (flip(len(whole) - 30), "damaged: section 'seal'"), (flip(0), "damaged: section 'ELF header'"),
         (lambda: entry.write_bytes(whole[:-100]), "damaged"), (lambda: entry.write_bytes(b""), "damaged"),
+        (lambda: os.truncate(entry, 1 << 40), "damaged: section 'seal'"),
         (from_other, "is of another program"), (of_other_user, "is not signed with your key"),
         (lambda: entry.chmod(0o644), "is not a file of yours alone"),
         (lambda: (entry.unlink(), entry.symlink_to("/etc/passwd")), "Too many levels of symbolic links"),

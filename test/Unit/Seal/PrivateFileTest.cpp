@@ -1,6 +1,7 @@
 //===- PrivateFileTest.cpp - Bytes that nobody can change any more --------===//
 
 #include "shardc/Seal/PrivateFile.h"
+#include "shardc/Seal/Seal.h"
 #include "gtest/gtest.h"
 #include <cerrno>
 #include <fcntl.h>
@@ -50,6 +51,23 @@ TEST(PrivateFile, IsSharedNotCopied) {
   ASSERT_EQ(fstat(same.descriptor(), &second), 0);
   EXPECT_EQ(first.st_ino, second.st_ino);
   EXPECT_EQ(same.text(), "code");
+}
+
+TEST(PrivateFile, ReadsLittleOfALargeFileWithoutASeal) {
+  std::string path = fileOf("private-large", "head");
+  ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0);
+  PrivateFile file;
+  ASSERT_EQ(file.readArtifact(path), "");
+  EXPECT_EQ(file.text().substr(0, 4), "head");
+  EXPECT_LT(file.text().size(), size_t(1) << 20);
+  Seal seal;
+  EXPECT_EQ(readSeal(file.bytes(), seal).rfind("damaged: section 'seal'", 0),
+            0u);
+  // Of the size that any program may have, all is read.
+  ASSERT_EQ(truncate(path.c_str(), 3 << 20), 0);
+  ASSERT_EQ(file.readArtifact(path), "");
+  EXPECT_EQ(file.text().size(), size_t(3) << 20);
+  unlink(path.c_str());
 }
 
 TEST(PrivateFile, RefusesWhatIsNoFile) {
