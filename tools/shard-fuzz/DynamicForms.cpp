@@ -1,7 +1,7 @@
 //===- DynamicForms.cpp - Ops whose attributes are operands ---------------===//
 //
 // What JAX writes where a shape is not known is written for any program: a line
-// of text is taken apart and put together as the op's dynamic form. A number is
+// of text is split and written again as the op's dynamic form. A number is
 // whatever stands in a number's place, so that a symbol may.
 //
 //===----------------------------------------------------------------------===//
