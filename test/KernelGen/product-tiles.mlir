@@ -122,3 +122,61 @@ func.func @read_once(%a: memref<2048x8192xf32>, %b: memref<2048x256xf32>, %c: me
   }
   return
 }
+
+// 512 products of 64 by 64, 8 MB each of operands and result. The first rows of each wait for lines of the second operand: with
+// 4 rows and 4 vectors there are more of them on their way than with 13 rows and 2 vectors, which take as many multiply-adds.
+#batch_lhs = affine_map<(b, m, n, k) -> (b, m, k)>
+#batch_rhs = affine_map<(b, m, n, k) -> (b, k, n)>
+#batch_out = affine_map<(b, m, n, k) -> (b, m, n)>
+// CHECK-LABEL: func.func @many_from_memory(
+//       CHECK:   %{{.*}}:16 = scf.for
+func.func @many_from_memory(%a: memref<512x64x64xf32>, %b: memref<512x64x64xf32>, %c: memref<512x64x64xf32>) {
+  linalg.generic {indexing_maps = [#batch_lhs, #batch_rhs, #batch_out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<512x64x64xf32>, memref<512x64x64xf32>) outs(%c : memref<512x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Eight of them are in a cache.
+// CHECK-LABEL: func.func @few(
+//       CHECK:   %{{.*}}:26 = scf.for
+func.func @few(%a: memref<8x64x64xf32>, %b: memref<8x64x64xf32>, %c: memref<8x64x64xf32>) {
+  linalg.generic {indexing_maps = [#batch_lhs, #batch_rhs, #batch_out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x64x64xf32>, memref<8x64x64xf32>) outs(%c : memref<8x64x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Short sums of many rows: 14 rows at a time are more than a core prefetches. A sum of 1,000 hides them.
+// CHECK-LABEL: func.func @tall(
+//       CHECK:   %{{.*}}:24 = scf.for
+func.func @tall(%a: memref<50000x50xf32>, %b: memref<50x64xf32>, %c: memref<50000x64xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<50000x50xf32>, memref<50x64xf32>) outs(%c : memref<50000x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+// CHECK-LABEL: func.func @tall_of_long_sums(
+//       CHECK:   %{{.*}}:28 = scf.for
+func.func @tall_of_long_sums(%a: memref<50000x1000xf32>, %b: memref<1000x64xf32>, %c: memref<50000x64xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<50000x1000xf32>, memref<1000x64xf32>) outs(%c : memref<50000x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -182,12 +182,19 @@ func.func @only_filled(%y: memref<2560x1024xf32>) {
 #tap = affine_map<(d0, d1, d2) -> (d2)>
 #out = affine_map<(d0, d1, d2) -> (d0, d1)>
 #all = affine_map<(d0, d1) -> (d0, d1)>
+#columns = affine_map<(d0, d1) -> (d1)>
 
 // A window of three rows waits for memory as a copy does; where it adds to what
 // memory holds it reads it.
 // CHECK-LABEL: func @short_sums(
 //       CHECK:   nontemporal
 // CHECK-LABEL: func @added(
+//   CHECK-NOT:   nontemporal
+//       CHECK:   return
+// 12 MB are enough of a result that nothing reads, but for its own sums.
+// CHECK-LABEL: func @result_of_sums(
+//       CHECK:   nontemporal
+// CHECK-LABEL: func @read_again(
 //   CHECK-NOT:   nontemporal
 //       CHECK:   return
 func.func @short_sums(%x: memref<4098x4096xf32>, %w: memref<3xf32>, %y: memref<4096x4096xf32>) {
@@ -210,6 +217,39 @@ func.func @added(%x: memref<4098x4096xf32>, %w: memref<3xf32>, %y: memref<4096x4
     %0 = arith.mulf %a, %b : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
+  }
+  return
+}
+func.func @result_of_sums(%x: memref<3074x1024xf32>, %w: memref<3xf32>, %y: memref<3072x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%y : memref<3072x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : memref<3074x1024xf32>, memref<3xf32>) outs(%y : memref<3072x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+func.func @read_again(%x: memref<3074x1024xf32>, %w: memref<3xf32>, %y: memref<3072x1024xf32>, %z: memref<1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%y : memref<3072x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : memref<3074x1024xf32>, memref<3xf32>) outs(%y : memref<3072x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #columns], iterator_types = ["reduction", "parallel"]} ins(%y : memref<3072x1024xf32>) outs(%z : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.maximumf %o, %a : f32
+    linalg.yield %0 : f32
   }
   return
 }

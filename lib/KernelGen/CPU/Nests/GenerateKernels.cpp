@@ -359,7 +359,7 @@ static std::optional<int64_t> bytesOf(Value memref, ShardSizes &sizes) {
 }
 
 /// True if something reads `memref`, or may: all but ops on buffers that only
-/// write it.
+/// write it, and sums that start from a scalar.
 static bool isRead(Value memref) {
   return llvm::any_of(memref.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -369,7 +369,10 @@ static bool isRead(Value memref) {
       return use.get() != store.getMemRef();
     auto generic = dyn_cast<linalg::GenericOp>(user);
     bool isWritten = generic && generic.isDpsInit(&use) &&
-                     generic.getMatchingBlockArgument(&use).use_empty();
+                     (generic.getMatchingBlockArgument(&use).use_empty() ||
+                      (generic.getNumReductionLoops() &&
+                       cpu::findFill(generic, use.getOperandNumber() -
+                                                  generic.getNumDpsInputs())));
     return !isWritten && !isa<memref::DimOp, func::ReturnOp>(user);
   });
 }

@@ -100,10 +100,19 @@ private:
   double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
                   int64_t sizeB, int64_t bytesA = 0, bool each = false) const;
   void chooseTile(Schedule &s) const;
+  /// Iterations of the dims that `access` steps through.
+  int64_t iterations(const Access &access) const;
+  /// True if no second-level cache holds what `access` steps over.
+  bool isFromMemory(const Access &access) const;
+  /// Cycles that all tiles of `s`, of a dim's `rowSize` rows by `vecSize`
+  /// vectors, wait for memory, an iteration of the sum.
+  double waitCost(const Schedule &s, const Access &rowReader,
+                  const Access &vecReader, int64_t rowSize,
+                  int64_t vecSize) const;
   /// Calls `each` for tiles of registers that `s`, of a product, may have, with
-  /// an estimate of what all of them take. With `sets`, as much more as lines
-  /// cost that push one another out of a cache.
-  void eachTile(const Schedule &s, bool sets,
+  /// an estimate of what all of them take. With `memory`, as much more as lines
+  /// cost that push one another out of a cache, and those that are in none.
+  void eachTile(const Schedule &s, bool memory,
                 llvm::function_ref<void(int row, int64_t rows, int64_t columns,
                                         int64_t vectors, double cost)>
                     each) const;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -82,6 +83,62 @@ double ScheduleChooser::tileCost(int64_t a, int64_t b, int dimA, int dimB,
   return total;
 }
 
+int64_t ScheduleChooser::iterations(const Access &access) const {
+  int64_t count = 1;
+  for (int dim : llvm::seq<int>(nest.dims.size()))
+    if (access.usesDim(dim))
+      count *= size(dim);
+  return count;
+}
+
+bool ScheduleChooser::isFromMemory(const Access &access) const {
+  return double(elementsOf(access, {})) * elementBytes(access.element) >
+         machineOf(nest.main).cacheBytes;
+}
+
+double ScheduleChooser::waitCost(const Schedule &s, const Access &rowReader,
+                                 const Access &vecReader, int64_t rowSize,
+                                 int64_t vecSize) const {
+  double waits = 0;
+  // The first rows of each outer iteration find the vectors of the sum in no
+  // cache. Lines that are asked for at the same time are those of as many
+  // operations as a core holds, some 320, and come 350 cycles later: the
+  // larger a tile, the fewer of them. A panel is copied without tiles.
+  auto isOuter = [&](int dim) {
+    return !nest.dims[dim].reduces && dim != s.vec && dim != s.row;
+  };
+  Schedule packed = s;
+  choosePacking(packed);
+  bool isFresh = llvm::any_of(llvm::seq<int>(nest.dims.size()), [&](int dim) {
+    return isOuter(dim) && size(dim) > 1 && vecReader.usesDim(dim);
+  });
+  if (isFresh && packed.packed < 0 && isFromMemory(vecReader)) {
+    double share =
+        double(elementsOf(vecReader, {})) / double(iterations(vecReader));
+    for (int dim : llvm::seq<int>(nest.dims.size()))
+      if (isOuter(dim) && !vecReader.usesDim(dim))
+        share /= size(dim);
+    auto wait = [&](int64_t y) {
+      double products = s.rows * y, loads = s.rows + y;
+      return y == 0
+                 ? 0.0
+                 : std::max(0.0, (products + loads) * 350 / 320 - products / 2);
+    };
+    waits += share * (vecSize / s.vectors * wait(s.vectors) +
+                      wait(vecSize % s.vectors));
+  }
+  // A core prefetches rows, and the lines of a result that is written to
+  // through the caches, of some seven rows; those of others come late, once a
+  // tile: beside a long sum that is little.
+  constexpr int64_t kFollowed = 7, kLong = 128;
+  if (s.rows > kFollowed && reductionCount() <= kLong &&
+      isFromMemory(rowReader) && isFromMemory(nest.stores()[0]) &&
+      !llvm::is_contained(nest.far, true))
+    waits += 48.0 * (s.rows - kFollowed) / reductionCount() *
+             (rowSize / s.rows) * llvm::divideCeil(vecSize, s.vectors);
+  return waits;
+}
+
 void ScheduleChooser::chooseTile(Schedule &s) const {
   s.row = findTransposedRow(s.vec);
   if (s.row >= 0) {
@@ -126,7 +183,7 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
     s.column = findReuseDim(b, a, s.vec);
   }
   double best = 1e300;
-  eachTile(s, /*sets=*/true,
+  eachTile(s, /*memory=*/true,
            [&](int row, int64_t rows, int64_t columns, int64_t vectors,
                double cost) {
              if (cost >= best * (s.vecReduces ? 1 : 0.999))
@@ -140,7 +197,7 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
 }
 
 void ScheduleChooser::eachTile(
-    const Schedule &s, bool sets,
+    const Schedule &s, bool memory,
     llvm::function_ref<void(int row, int64_t rows, int64_t columns,
                             int64_t vectors, double cost)>
         each) const {
@@ -180,15 +237,22 @@ void ScheduleChooser::eachTile(
   int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
   for (int row : candidates) {
     int64_t rowSize = row < 0 ? 1 : size(row);
-    int64_t bytes = row < 0 || apiece || !sets ? 0 : rowBytes(rowReader, row);
+    int64_t bytes = row < 0 || apiece || !memory ? 0 : rowBytes(rowReader, row);
     for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
          ++vectors)
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
         if (apiece ? (rows + 1) * vectors >= registers : !fits(rows, vectors))
           continue;
-        each(row, rows, 1, vectors,
-             tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes, apiece) /
-                 rowSize);
+        double cost =
+            tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes, apiece);
+        if (memory && !apiece) {
+          Schedule tile = s;
+          tile.row = row;
+          tile.rows = rows;
+          tile.vectors = vectors;
+          cost += waitCost(tile, rowReader, vecReader, rowSize, vecSize);
+        }
+        each(row, rows, 1, vectors, cost / rowSize);
       }
   }
 }
@@ -288,15 +352,15 @@ SmallVector<Tile> ScheduleChooser::others(const Schedule &chosen,
     found.push_back(other);
     return true;
   };
-  // Tiles of registers, of the least estimates: with what sets of the cache
-  // are said to cost, and without.
+  // Tiles of registers, of the least estimates: with what memory is said to
+  // cost, and without.
   struct Estimate {
     double cost;
     Tile tile;
   };
-  auto addBest = [&](bool sets, int most, int mostAlike) {
+  auto addBest = [&](bool memory, int most, int mostAlike) {
     SmallVector<Estimate> estimates;
-    eachTile(s, sets,
+    eachTile(s, memory,
              [&](int row, int64_t rows, int64_t columns, int64_t vectors,
                  double cost) {
                Tile other = now;
@@ -321,8 +385,8 @@ SmallVector<Tile> ScheduleChooser::others(const Schedule &chosen,
       }
     }
   };
-  addBest(/*sets=*/true, /*most=*/6, /*mostAlike=*/2);
-  addBest(/*sets=*/false, /*most=*/3, /*mostAlike=*/1);
+  addBest(/*memory=*/true, /*most=*/6, /*mostAlike=*/2);
+  addBest(/*memory=*/false, /*most=*/3, /*mostAlike=*/1);
   Tile other = now;
   other.panel = !now.panel;
   add(other);
