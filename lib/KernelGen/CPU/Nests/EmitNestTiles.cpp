@@ -94,9 +94,11 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
                      mask));
         }
         SmallVector<Value> yields = evaluateBody(
-            b, *nest.main.getBody(), arguments, s.lanes, [&](int64_t dim) {
+            b, *nest.main.getBody(), arguments, s.lanes,
+            [&](int64_t dim) {
               return indexOf(state, dim, row, column, vector, s.lanes);
-            });
+            },
+            mask);
         for (auto [i, value] : llvm::enumerate(yields)) {
           if (!accumulators.empty())
             value = splat(b, loc, value, s.lanes);

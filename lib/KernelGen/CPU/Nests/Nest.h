@@ -210,11 +210,13 @@ void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule,
               int64_t parts = 1);
 
 /// Evaluates a linalg body on values that are scalars or vectors of `lanes`.
-/// `index(d)` gives `linalg.index d`. Returns what the body yields.
+/// `index(d)` gives `linalg.index d`; loads are of the lanes of `mask`, if
+/// there is one. Returns what the body yields.
 llvm::SmallVector<mlir::Value>
 evaluateBody(mlir::OpBuilder &builder, mlir::Block &body,
              llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
-             llvm::function_ref<mlir::Value(int64_t)> index);
+             llvm::function_ref<mlir::Value(int64_t)> index,
+             mlir::Value mask = {});
 
 /// True if every load in the main op's body reads side by side, or all the
 /// same, for neighbours along `dim`: rows that an index chooses.

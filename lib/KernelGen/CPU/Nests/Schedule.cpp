@@ -36,9 +36,6 @@ int64_t ScheduleChooser::reuse(const Access &access) const {
 }
 
 int64_t ScheduleChooser::lanesFor(int dim) const {
-  // Loads in the body have no mask: whole vectors only.
-  if (int64_t whole = nest.dims[dim].size.multiple(); hasLoads)
-    return std::min<int64_t>(fullLanes, whole & -whole);
   return std::min<int64_t>(fullLanes,
                            llvm::PowerOf2Ceil(std::max<int64_t>(size(dim), 1)));
 }

@@ -20,19 +20,25 @@ Value splat(OpBuilder &builder, Location loc, Value value, int64_t lanes) {
 }
 
 /// A load at other places in every lane: side by side where only the last index
-/// differs (see loadsAlong), else anywhere.
+/// differs (see loadsAlong), else anywhere. With `mask`, side by side, of its
+/// lanes alone.
 static Value gather(OpBuilder &builder, memref::LoadOp load,
-                    ArrayRef<Value> indices, int64_t lanes) {
+                    ArrayRef<Value> indices, int64_t lanes, Value mask) {
   Location loc = load.getLoc();
   if (llvm::none_of(indices.drop_back(), [](Value index) {
         return isa<VectorType>(index.getType());
       })) {
     SmallVector<Value> at(indices);
     at.back() = vector::ExtractOp::create(builder, loc, at.back(), 0);
-    return vector::LoadOp::create(builder, loc,
-                                  VectorType::get({lanes}, load.getType()),
-                                  load.getMemRef(), at);
+    auto type = VectorType::get({lanes}, load.getType());
+    if (!mask)
+      return vector::LoadOp::create(builder, loc, type, load.getMemRef(), at);
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    return vector::MaskedLoadOp::create(builder, loc, type, load.getMemRef(),
+                                        at, mask, zero);
   }
+  assert(!mask && "lanes past the end have no place to load from");
   SmallVector<Value> elements;
   for (int64_t lane : llvm::seq(lanes)) {
     SmallVector<Value> at;
@@ -119,7 +125,8 @@ bool loadsAlong(const Nest &nest, int dim) {
 
 SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
                                 ArrayRef<Value> arguments, int64_t lanes,
-                                llvm::function_ref<Value(int64_t)> index) {
+                                llvm::function_ref<Value(int64_t)> index,
+                                Value mask) {
   IRMapping map;
   for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
     map.map(argument, value);
@@ -135,8 +142,9 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
       isVector |= isa<VectorType>(operands.back().getType());
     }
     if (auto load = dyn_cast<memref::LoadOp>(op); load && isVector) {
-      map.map(load.getResult(),
-              gather(builder, load, ArrayRef(operands).drop_front(), lanes));
+      map.map(
+          load.getResult(),
+          gather(builder, load, ArrayRef(operands).drop_front(), lanes, mask));
       continue;
     }
     if (!isVector || lanes == 1) {
