@@ -34,9 +34,10 @@ Program::~Program() = default;
 
 Program::Identity Program::identify(std::string_view text,
                                     const Options &options) {
-  // Files that options name may be others by now.
+  // Files that options name may be others by now, and so may tiles that were
+  // measured.
   bool isFixed = std::none_of(options.begin(), options.end(), [](auto &option) {
-    return option.second.ends_with(".json");
+    return option.second.ends_with(".json") || option.first == "tuned";
   });
   std::vector<std::string_view> parts = {text};
   for (const auto &[option, value] : options) {
