@@ -13,6 +13,7 @@
 #include "shardc/Linalg/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -32,7 +33,7 @@ void shardc::buildLinalgPipeline(OpPassManager &pm,
   linalg.libraries = options.libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
 }
 
 static void addBufferization(OpPassManager &pm) {
@@ -47,7 +48,7 @@ static void addBufferization(OpPassManager &pm) {
   oneShot.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(oneShot));
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
 }
 
 void shardc::buildBufferPipeline(OpPassManager &pm,
@@ -62,12 +63,12 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
   if (gpu && gpu->tf32)
     pm.addNestedPass<func::FuncOp>(createRoundCotangentsPass());
   if (options.optimize) {
-    pm.addPass(createCSEPass());
+    pm.addPass(createMergeEqualOpsPass());
     pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
     // A library's product reads its operands as they are.
     if (gpu && gpu->libraries != LibraryUse::Library)
       pm.addNestedPass<func::FuncOp>(createFuseProloguesPass());
-    pm.addPass(createCSEPass());
+    pm.addPass(createMergeEqualOpsPass());
   }
   pm.addNestedPass<func::FuncOp>(createDecomposeTensorOpsPass());
   // CSE has made one of equal fills; bufferization would copy them, or worse.

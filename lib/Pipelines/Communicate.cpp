@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Pipelines/Stages.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -19,7 +20,7 @@ void shardc::buildCommunicateStage(OpPassManager &pm,
   // Sums of many elements do not wait for other sums.
   if (!options.reproducible) {
     pm.addNestedPass<func::FuncOp>(createDetachSumsPass());
-    pm.addPass(createCSEPass());
+    pm.addPass(createMergeEqualOpsPass());
   }
   // Partial values are combined once, late, and together.
   SinkReductionsPassOptions sink;

@@ -10,6 +10,7 @@
 #include "shardc/Import/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -52,7 +53,7 @@ static void buildImport(OpPassManager &pm, const StageOptions &options,
   // Identity broadcasts and repeated constants would only cost propagation
   // time.
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   pm.addPass(createVerifyImportedPass());
 }
 

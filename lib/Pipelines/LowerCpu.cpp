@@ -17,6 +17,7 @@
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -75,7 +76,7 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     pm.addPass(createOutlineLoopsPass(outline));
   }
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   // While functions are one op each, which is what says where NaNs come from.
   RoundBFloatsPassOptions round;
   round.converts = hasBf16;
@@ -115,7 +116,7 @@ void shardc::buildCpuToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createBFloatBitsPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
 }
 
 void shardc::buildCpuKernelPipeline(OpPassManager &pm,

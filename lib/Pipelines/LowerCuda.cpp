@@ -16,6 +16,7 @@
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 #include "shardc/Translation/DeviceImage.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ void shardc::buildGpuBufferPipeline(OpPassManager &pm,
   // What serial kernels hold.
   pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   // What GPUs have units for; the rest are the CPU's formulas.
   pm.addNestedPass<func::FuncOp>(createUseGpuFunctionsPass());
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
@@ -57,7 +58,7 @@ void shardc::buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizePass());
-  kernels.addPass(createCSEPass());
+  kernels.addPass(createMergeEqualOpsPass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createExactExtremaPass());
   arith::ArithExpandOpsPassOptions expand;
@@ -66,7 +67,7 @@ void shardc::buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(arith::createArithExpandOpsPass(expand));
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
-  kernels.addPass(createCSEPass());
+  kernels.addPass(createMergeEqualOpsPass());
   if (!forPtx) {
     kernels.addPass(createBFloatBitsPass());
     return;

@@ -8,6 +8,7 @@
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -16,6 +17,6 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createPartitionToLocalPass());
   // Equal exchanges of one value become one; slices of slices fold.
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   pm.addPass(createVerifyLocalPass());
 }

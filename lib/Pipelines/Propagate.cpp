@@ -9,6 +9,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Propagation/Passes.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -29,6 +30,6 @@ void shardc::buildPropagateStage(OpPassManager &pm,
     pm.addPass(createEvenBordersPass());
   // Copies of constants that ended up alike become one again. No canonicaliser:
   // what it builds has no sharding.
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   pm.addPass(createVerifyPropagatedPass());
 }

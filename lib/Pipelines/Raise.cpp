@@ -13,6 +13,7 @@
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Raise/Passes.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -54,7 +55,7 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // What loops are left are no rings, and their ops keep their sums.
   pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
   // It may be left out, so that what it promises is what import does.
   pm.addPass(createVerifyImportedPass());
 }

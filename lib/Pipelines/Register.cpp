@@ -31,6 +31,7 @@
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Raise/Passes.h"
 #include "shardc/Rules/Register.h"
+#include "shardc/Support/Passes.h"
 #include "shardc/Translation/ObjectFile.h"
 
 using namespace mlir;
@@ -61,6 +62,7 @@ void shardc::registerShardcPasses() {
   registerShardcLinalgPasses();
   registerShardcCallsPasses();
   registerMemoryPasses();
+  registerShardcSupportPasses();
   registerPartitionPasses();
   registerPropagationPasses();
   registerCpuKernelPipelines();

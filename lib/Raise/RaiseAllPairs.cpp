@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Support/Passes.h"
 #include <set>
 
 namespace shardc {
@@ -498,5 +499,5 @@ void shardc::buildRaisePipeline(OpPassManager &pm) {
   pm.addPass(createRaiseAllPairsPass());
   // Reshapes of what was cut differently, and what is left over.
   pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOpsPass());
 }

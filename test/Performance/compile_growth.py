@@ -1,9 +1,10 @@
 """How compile time grows with the number of ops, on four ranks (R25 of the reliability goals).
 
-    compile_growth.py [--translate PATH] [--ops 1000,2000,5000,10000] [--kinds elementwise,layers] [--assert]
-    compile_growth.py [--translate PATH] [--kinds elementwise,layers] --sample
+    compile_growth.py [--translate PATH] [--ops 1000,2000,5000,10000] [--kinds elementwise,layers,loops] [--assert]
+    compile_growth.py [--translate PATH] [--kinds elementwise,layers,loops] --sample
 
-`elementwise`: a chain of elementwise ops with a sum over the cut dim after every twenty; `layers`: products of a cut batch with weights, bias, ReLU and a residual. Prints the
+`elementwise`: a chain of elementwise ops with a sum over the cut dim after every twenty; `layers`: products of a cut batch with weights, bias, ReLU and a residual;
+`loops`: short loops that begin with the same zeros. Prints the
 processor time of shard-translate, and by which power of the number of ops it grows since the line before. --assert: code 1 where 10,000 ops take more than 10 s, or time grows faster than n log n
 from the first to the last. --sample: what a test can ask on a machine that does other things, of 250 and 2,000 ops; code 1 where time grows faster than halfway between n log n and n².
 """
@@ -54,6 +55,31 @@ def layers(ops: int) -> str:
     return program(f"%arg0: {kind} {cut()}, %arg1: tensor<32x32xf32>, %arg2: tensor<32xf32>", lines, value, kind)
 
 
+def loops(ops: int) -> str:
+    """Loops of five steps on f32[64, 16], cut in rows, that all begin with the same zeros; eight ops each."""
+    kind = "tensor<64x16xf32>"
+    state = f"tensor<i32>, {kind}"
+    lines = [f"%zeros = stablehlo.constant dense<0.0> : {kind}"]
+    lines += [f"%{name} = stablehlo.constant dense<{number}> : tensor<i32>" for name, number in [("first", 0), ("one", 1), ("last", 5)]]
+    value = "%arg0"
+    for loop in range(ops // 8):
+        lines += [
+            f"%w{loop}:2 = stablehlo.while(%i{loop} = %first, %a{loop} = %zeros) : {state}",
+            "cond {",
+            f"  %c{loop} = stablehlo.compare LT, %i{loop}, %last : (tensor<i32>, tensor<i32>) -> tensor<i1>",
+            f"  stablehlo.return %c{loop} : tensor<i1>",
+            "} do {",
+            f"  %n{loop} = stablehlo.add %i{loop}, %one : tensor<i32>",
+            f"  %s{loop} = stablehlo.add %a{loop}, {value} : {kind}",
+            f"  %t{loop} = stablehlo.tanh %s{loop} : {kind}",
+            f"  stablehlo.return %n{loop}, %t{loop} : {state}",
+            "}",
+            f"%r{loop} = stablehlo.subtract %w{loop}#1, {value} : {kind}",
+        ]
+        value = f"%r{loop}"
+    return program(f"%arg0: {kind} {cut()}", lines, value, kind)
+
+
 def cut() -> str:
     """The attribute of an argument whose rows are cut."""
     return '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
@@ -65,7 +91,7 @@ def program(arguments: str, lines: list[str], value: str, kind: str) -> str:
     return f'sdy.mesh @mesh = <["x"=4]>\nfunc.func @main({arguments}) -> {kind} {{\n  {body}\n  return {value} : {kind}\n}}\n'
 
 
-KINDS = {"elementwise": elementwise, "layers": layers}
+KINDS = {"elementwise": elementwise, "layers": layers, "loops": loops}
 
 
 def compile_time(translate: str, folder: str, kind: str, ops: int) -> float:
@@ -90,7 +116,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--translate", default="build/bin/shard-translate")
     parser.add_argument("--ops", default="1000,2000,5000,10000")
-    parser.add_argument("--kinds", default="elementwise,layers")
+    parser.add_argument("--kinds", default="elementwise,layers,loops")
     parser.add_argument("--assert", action="store_true", dest="asserts")
     parser.add_argument("--sample", action="store_true")
     options = parser.parse_args()
