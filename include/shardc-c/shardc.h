@@ -328,8 +328,8 @@ shardc_compile_start(shardc_engine *engine, const void *model,
                      const shardc_option *options, size_t num_options,
                      shardc_compilation **compilation);
 /** Waits for its end, at most as long as said; whether it has ended. */
-SHARDC_EXPORT int shardc_compilation_wait_for(shardc_compilation *compilation,
-                                              int64_t timeout_ns);
+SHARDC_EXPORT bool shardc_compilation_wait_for(shardc_compilation *compilation,
+                                               int64_t timeout_ns);
 /** Waits for its end and gives what shardc_compile gives; once. */
 SHARDC_EXPORT shardc_error *
 shardc_compilation_finish(shardc_compilation *compilation,

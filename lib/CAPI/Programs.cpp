@@ -180,8 +180,8 @@ shardc_error *shardc_compile_start(shardc_engine *engine, const void *model,
   });
 }
 
-int shardc_compilation_wait_for(shardc_compilation *compilation,
-                                int64_t timeout_ns) {
+bool shardc_compilation_wait_for(shardc_compilation *compilation,
+                                 int64_t timeout_ns) {
   return !compilation ||
          unwrap(compilation)->waitFor(std::chrono::nanoseconds(timeout_ns));
 }

@@ -178,6 +178,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_engine_create": (_error, [ctypes.POINTER(EngineOptions), _pointers]),
     "shardc_engine_destroy": (None, [_pointer]),
     "shardc_engine_leave": (None, [_pointer]),
+    "shardc_engine_cancel_compilations": (None, [_pointer]),
     "shardc_engine_num_devices": (_int64, [_pointer]),
     "shardc_engine_num_local_devices": (_int64, [_pointer, ctypes.POINTER(ctypes.c_int64)]),
     "shardc_engine_process": (_int64, [_pointer]),

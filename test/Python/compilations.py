@@ -13,10 +13,10 @@ class Compilations:
     def begin(self) -> None:
         """Count from here on. To be called once."""
         library = _native.library()
-        compile_ = library.compile
+        start = library.compile_start
 
         def counted(*arguments: Any) -> Any:
             self.count += 1
-            return compile_(*arguments)
+            return start(*arguments)
 
-        library.compile = counted
+        library.compile_start = counted

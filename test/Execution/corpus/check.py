@@ -34,7 +34,7 @@ import threading
 import time
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "Inputs"))
 from samples import cover
 
