@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Slices.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_BUCKETEXCHANGESPASS
@@ -40,6 +41,8 @@ static int64_t largestBytes(Operation *op) {
 static Value slice(OpBuilder &builder, Location loc, Value value, int64_t dim,
                    int64_t begin, int64_t end) {
   RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = end - begin;
   if (!type.hasStaticShape()) {
     Attribute zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
     SmallVector<OpFoldResult> first(type.getRank(), zero),
@@ -47,14 +50,12 @@ static Value slice(OpBuilder &builder, Location loc, Value value, int64_t dim,
         ones(type.getRank(), one);
     first[dim] = builder.getIndexAttr(begin);
     sizes[dim] = builder.getIndexAttr(end - begin);
-    return tensor::ExtractSliceOp::create(builder, loc, value, first, sizes,
-                                          ones);
+    return takePart(builder, loc, type.clone(shape), value, first, sizes, ones);
   }
   SmallVector<int64_t> first(type.getRank(), 0), limit(type.getShape()),
-      ones(type.getRank(), 1), shape(type.getShape());
+      ones(type.getRank(), 1);
   first[dim] = begin;
   limit[dim] = end;
-  shape[dim] = end - begin;
   return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value,
                                     builder.getDenseI64ArrayAttr(first),
                                     builder.getDenseI64ArrayAttr(limit),

@@ -9,6 +9,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Slices.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_BUCKETREDUCTIONSPASS
@@ -83,17 +84,17 @@ static Value unflatten(OpBuilder &builder, Location loc, Value row,
 }
 
 /// `size` elements of `row`, from `begin` on.
-static Value takePart(OpBuilder &builder, Location loc, Value row,
-                      OpFoldResult begin, OpFoldResult size) {
+static Value elementsOf(OpBuilder &builder, Location loc, Value row,
+                        OpFoldResult begin, OpFoldResult size) {
   auto type = cast<RankedTensorType>(row.getType());
   std::optional<int64_t> first = getConstantIntValue(begin),
                          count = getConstantIntValue(size);
+  auto part = type.clone({count.value_or(ShapedType::kDynamic)});
   if (!type.hasStaticShape() || !first || !count)
-    return tensor::ExtractSliceOp::create(
-        builder, loc, row, begin, size, OpFoldResult(builder.getIndexAttr(1)));
+    return takePart(builder, loc, part, row, begin, size,
+                    OpFoldResult(builder.getIndexAttr(1)));
   return stablehlo::SliceOp::create(
-      builder, loc, type.clone(ArrayRef<int64_t>{*count}), row,
-      builder.getDenseI64ArrayAttr({*first}),
+      builder, loc, part, row, builder.getDenseI64ArrayAttr({*first}),
       builder.getDenseI64ArrayAttr({*first + *count}),
       builder.getDenseI64ArrayAttr({1}));
 }
@@ -125,7 +126,7 @@ static void combine(Bucket &bucket) {
     Value input = cast<AllReduceOp>(member).getInput();
     OpFoldResult size = countElements(builder, at, input);
     member->getResult(0).replaceAllUsesWith(unflatten(
-        builder, at, takePart(builder, at, reduced, begin, size), input));
+        builder, at, elementsOf(builder, at, reduced, begin, size), input));
     if (!isPlanted("all-parts-of-a-bucket-from-its-begin"))
       begin = compute<arith::AddIOp>(builder, at, begin, size);
   }

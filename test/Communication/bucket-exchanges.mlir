@@ -110,3 +110,35 @@ func.func @open_sizes(
       : tensor<?x4xf32> -> tensor<?x4xf32>
   return %0, %1, %2, %3 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Fields of no features: nothing is taken from what was moved.
+// CHECK-LABEL: func @open_sizes_without_elements(
+//       CHECK:   spmd.halo_exchange %{{.*}} : tensor<2x?x0xf32> -> tensor<2x?x0xf32>
+//       CHECK:   tensor.empty(%{{.*}}) : tensor<1x?x0xf32>
+//       CHECK:   tensor.empty(%{{.*}}) : tensor<1x?x0xf32>
+//   CHECK-NOT:   tensor.extract_slice
+//       CHECK:   return
+func.func @open_sizes_without_elements(
+    %u: tensor<?x0xf32> {spmd.global_type = tensor<16x0xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %v: tensor<?x0xf32> {spmd.global_type = tensor<16x0xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %w: tensor<?x0xf32> {spmd.global_type = tensor<16x0xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [2, 0, 16]>}, {}]>})
+    -> (tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>) attributes {spmd.local_view} {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]
+      by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh
+      : tensor<?x0xf32> -> tensor<?x0xf32>
+  %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]
+      by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh
+      : tensor<?x0xf32> -> tensor<?x0xf32>
+  %2 = spmd.halo_exchange %w [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]
+      by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] reason "once" on @mesh
+      : tensor<?x0xf32> -> tensor<?x0xf32>
+  %3 = spmd.halo_exchange %w [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]
+      by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] reason "again" on @mesh
+      : tensor<?x0xf32> -> tensor<?x0xf32>
+  return %0, %1, %2, %3 : tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>
+}
