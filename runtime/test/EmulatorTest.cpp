@@ -704,6 +704,22 @@ void copiesByTma(Thread *thread, const int64_t *arguments) {
   shardrt_emulated_mbarrier_wait(thread, barrier, 0, "kernel.py:68");
 }
 
+/// The error of a checked block of one warp, whose arguments begin with a map.
+std::string errorOf(shardrt_emulated_kernel kernel, const int64_t *arguments,
+                    const Allocations &allocations) {
+  BlockRunner runner;
+  BlockRunner::Launch launch;
+  launch.kernel = kernel;
+  launch.arguments = arguments;
+  launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
+  launch.threads = 32;
+  launch.sharedBytes = barrierAt + 64;
+  launch.hasBarriers = true;
+  launch.ordered = true;
+  launch.checked = true;
+  return runner.run(launch, allocations) ? "" : runner.error;
+}
+
 /// The error of such a copy of two rows of `width` floats each.
 std::string errorOfCopy(int64_t width, int64_t to = 0, int64_t mapAt = 0,
                         int64_t dims = 2) {
@@ -721,17 +737,7 @@ std::string errorOfCopy(int64_t width, int64_t to = 0, int64_t mapAt = 0,
   arguments[SHARDRT_MAP_WORDS] = to;
   arguments[SHARDRT_MAP_WORDS + 1] = mapAt;
   arguments[SHARDRT_MAP_WORDS + 2] = dims;
-  BlockRunner runner;
-  BlockRunner::Launch launch;
-  launch.kernel = copiesByTma;
-  launch.arguments = arguments;
-  launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
-  launch.threads = 32;
-  launch.sharedBytes = barrierAt + 64;
-  launch.hasBarriers = true;
-  launch.ordered = true;
-  launch.checked = true;
-  return runner.run(launch, allocations) ? "" : runner.error;
+  return errorOf(copiesByTma, arguments, allocations);
 }
 
 TEST(Emulator, FindsTmaCopiesThatNoGpuMakes) {
@@ -800,18 +806,9 @@ std::string copyWindows(int64_t at, int64_t offset, bool asWindows = true,
   arguments[SHARDRT_MAP_WORDS + 2] = offset;
   arguments[SHARDRT_MAP_WORDS + 3] =
       static_cast<int64_t>(reinterpret_cast<uintptr_t>(got));
-  BlockRunner runner;
-  BlockRunner::Launch launch;
-  launch.kernel = copiesWindows;
-  launch.arguments = arguments;
-  launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
-  launch.threads = 32;
-  launch.sharedBytes = barrierAt + 64;
-  launch.hasBarriers = true;
-  launch.ordered = true;
-  launch.checked = true;
-  if (!runner.run(launch, allocations))
-    return runner.error;
+  std::string error = errorOf(copiesWindows, arguments, allocations);
+  if (!error.empty())
+    return error;
   return std::to_string(static_cast<int>(got[0])) + " " +
          std::to_string(static_cast<int>(got[1]));
 }

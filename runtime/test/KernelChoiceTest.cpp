@@ -10,6 +10,7 @@
 #include "shardrt/TensorMap.h"
 #include <gtest/gtest.h>
 #include <numeric>
+#include <span>
 
 using namespace shardrt;
 using namespace shardrt::test;
@@ -203,12 +204,29 @@ TEST(KernelChoice, DescribesWindowsToTheDriver) {
   EXPECT_EQ(seen[13], 128);
 }
 
+/// What is said of a tensor when one of its words has another value.
+struct Refusal {
+  int word;
+  int64_t value;
+  const char *says;
+};
+
+void expectRefused(const std::array<int64_t, SHARDRT_MAP_WORDS> &tensor,
+                   std::span<const Refusal> cases) {
+  for (const Refusal &one : cases) {
+    auto words = tensor;
+    words[one.word] = one.value;
+    std::array<int64_t, SHARDRT_MAP_WORDS> seen = {};
+    std::string error = describe(words, seen);
+    EXPECT_NE(error.find("kernel 'look' (model.py:7): tensor map 0: "),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find(one.says), std::string::npos) << error;
+  }
+}
+
 TEST(KernelChoice, RefusesWindowsThatNoDeviceTakes) {
-  struct {
-    int word;
-    int64_t value;
-    const char *says;
-  } const cases[] = {
+  const Refusal cases[] = {
       {SHARDRT_MAP_KIND, 2 | SHARDRT_MAP_BF16 << 8 | SHARDRT_MAP_WINDOWS,
        "the number of dims of windows is 2, expected 3 to 5"},
       {SHARDRT_MAP_BOX, 72, "a box's width in bytes is 144, expected a "},
@@ -222,21 +240,11 @@ TEST(KernelChoice, RefusesWindowsThatNoDeviceTakes) {
       {SHARDRT_MAP_BOX + 3, SHARDRT_MAP_RANGE(0, -7, 1),
        "a number of windows is 0, expected 1 or more"},
   };
-  for (const auto &one : cases) {
-    auto words = windows;
-    words[one.word] = one.value;
-    std::array<int64_t, SHARDRT_MAP_WORDS> seen = {};
-    std::string error = describe(words, seen);
-    EXPECT_NE(error.find(one.says), std::string::npos) << error;
-  }
+  expectRefused(windows, cases);
 }
 
 TEST(KernelChoice, RefusesTensorsThatNoDeviceTakes) {
-  struct {
-    int word;
-    int64_t value;
-    const char *says;
-  } const cases[] = {
+  const Refusal cases[] = {
       {SHARDRT_MAP_ADDRESS, 8, "the address modulo 16 is 8, expected 0"},
       {SHARDRT_MAP_STRIDES, 90, "a stride is 90, expected a multiple of 16"},
       {SHARDRT_MAP_SIZES + 1, 0, "a size is 0, expected 1 to 2^32"},
@@ -246,15 +254,6 @@ TEST(KernelChoice, RefusesTensorsThatNoDeviceTakes) {
        "the number of dims is 6, expected 1 to 5"},
       {SHARDRT_MAP_KIND, 2 | 77 << 8, "the element type is 77, expected "},
   };
-  for (const auto &one : cases) {
-    auto words = rows;
-    words[one.word] = one.value;
-    std::array<int64_t, SHARDRT_MAP_WORDS> seen = {};
-    std::string error = describe(words, seen);
-    EXPECT_NE(error.find("kernel 'look' (model.py:7): tensor map 0: "),
-              std::string::npos)
-        << error;
-    EXPECT_NE(error.find(one.says), std::string::npos) << error;
-  }
+  expectRefused(rows, cases);
 }
 } // namespace
