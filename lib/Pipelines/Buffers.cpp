@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/KernelGen/Passes.h"

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Passes.h"

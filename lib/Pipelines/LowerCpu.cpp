@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/KernelGen/CPU.h"

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"

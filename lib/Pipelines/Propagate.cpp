@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Support/Passes.h"

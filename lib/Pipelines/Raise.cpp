@@ -8,7 +8,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Raise/Passes.h"

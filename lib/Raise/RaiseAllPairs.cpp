@@ -6,7 +6,6 @@
 #include "Plain.h"
 #include "SplitPairs.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
