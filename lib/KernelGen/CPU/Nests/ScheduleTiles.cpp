@@ -107,12 +107,15 @@ double ScheduleChooser::waitCost(const Schedule &s, const Access &rowReader,
   auto isOuter = [&](int dim) {
     return !nest.dims[dim].reduces && dim != s.vec && dim != s.row;
   };
-  Schedule packed = s;
-  choosePacking(packed);
   bool isFresh = llvm::any_of(llvm::seq<int>(nest.dims.size()), [&](int dim) {
     return isOuter(dim) && size(dim) > 1 && vecReader.usesDim(dim);
   });
-  if (isFresh && packed.packed < 0 && isFromMemory(vecReader)) {
+  auto isPacked = [&] {
+    Schedule packed = s;
+    choosePacking(packed);
+    return packed.packed >= 0;
+  };
+  if (isFresh && isFromMemory(vecReader) && !isPacked()) {
     double share =
         double(elementsOf(vecReader, {})) / double(iterations(vecReader));
     for (int dim : llvm::seq<int>(nest.dims.size()))
