@@ -18,6 +18,7 @@
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/Functions.h"
+#include <numbers>
 
 using namespace mlir;
 
@@ -25,7 +26,6 @@ namespace shardc {
 #define GEN_PASS_DEF_USEGPUFUNCTIONSPASS
 #define GEN_PASS_DEF_SELECTGPUINSTRUCTIONSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
-#include <numbers>
 
 /// log2(e) in two parts.
 static constexpr double kLog2eHigh = 0x1.715476p+0, kLog2eLow = 0x1.4ae0cp-26;
