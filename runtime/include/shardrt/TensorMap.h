@@ -33,6 +33,10 @@ enum shardrt_tensor_map_word {
 #define SHARDRT_MAP_RANGE(low, high, step)                                     \
   (((int64_t)(low) & 0xffff) | ((int64_t)(high) & 0xffff) << 16 |              \
    (int64_t)(step) << 32)
+/** Of a tensor with so many dims of windows, 1 to 3: corners are from minus
+ * this to less than this. A device has 16, 8 or 5 bits for each. */
+#define SHARDRT_MAP_CORNER(spatial)                                            \
+  ((int64_t)1 << ((spatial) == 1 ? 15 : (spatial) == 2 ? 7 : 4))
 
 enum shardrt_tensor_map_limit {
   SHARDRT_MAP_DIMS = 5,

@@ -50,22 +50,20 @@ int64_t TensorMap::rows() const {
   return rows;
 }
 
+static std::string say(const char *what, int64_t found, const char *expected) {
+  return std::string(what) + " is " + std::to_string(found) + ", expected " +
+         expected;
+}
+
 /// What a GPU would refuse of the windows of `map`.
 static std::string checkWindows(const TensorMap &map) {
-  auto say = [](const char *what, int64_t found, const char *expected) {
-    return std::string(what) + " is " + std::to_string(found) + ", expected " +
-           expected;
-  };
   if (map.spatialDims() < 1)
     return say("the number of dims of windows", map.dims, "3 to 5");
   if (map.channels < 1 || map.channels > 256)
     return say("the number of channels", map.channels, "1 to 256");
   if (map.pixels < 1 || map.pixels > 1024)
     return say("the number of pixels", map.pixels, "1 to 1024");
-  // Of what a corner is away from the tensor's there are 16, 8 or 5 bits.
-  int64_t most = map.spatialDims() == 1   ? 1 << 15
-                 : map.spatialDims() == 2 ? 1 << 7
-                                          : 1 << 4;
+  int64_t most = SHARDRT_MAP_CORNER(map.spatialDims());
   for (int32_t i = 0; i < map.spatialDims(); ++i) {
     if (map.steps[i] < 1 || map.steps[i] > 8)
       return say("a step between windows", map.steps[i], "1 to 8");
@@ -82,10 +80,6 @@ static std::string checkWindows(const TensorMap &map) {
 }
 
 std::string TensorMap::check() const {
-  auto say = [](const char *what, int64_t found, const char *expected) {
-    return std::string(what) + " is " + std::to_string(found) + ", expected " +
-           expected;
-  };
   if (dims < 1 || dims > SHARDRT_MAP_DIMS)
     return say("the number of dims", dims, "1 to 5");
   if (elementBytes == 0)

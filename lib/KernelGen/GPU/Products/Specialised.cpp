@@ -158,7 +158,7 @@ windowsOf(linalg::GenericOp op, const Product &product, const Factor &factor) {
   // Rows of 128 bytes are of one tap, and a map has room for so much.
   int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
   box.channels = type.getDimSize(rank - 1);
-  int64_t corner = spatial == 1 ? 1 << 15 : spatial == 2 ? 1 << 7 : 1 << 4;
+  int64_t corner = SHARDRT_MAP_CORNER(spatial);
   auto fits = [&](const WindowDim &window) {
     return window.range.step <= 8 && window.range.low >= -corner &&
            window.range.high >= -corner && window.range.high < corner &&
