@@ -177,3 +177,59 @@ func.func @scale_of_groups(%x: tensor<4x6x32xf32>, %g: tensor<6xf32>, %a: tensor
   } -> tensor<4x2xf32>
   return %sum, %most : tensor<4x2xf32>, tensor<4x2xf32>
 }
+
+// A loop that reads where each of its updates goes computes it as it reads: no array of places.
+#place = affine_map<(d0, d1) -> (d0)>
+#placed = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @places(
+//  CHECK-SAME:   %[[INDEX:.*]]: tensor<50xi32>,
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   scf.for %[[I:.*]] = %{{.*}} to
+//       CHECK:     %[[NUMBER:.*]] = tensor.extract %[[INDEX]][%[[I]]] : tensor<50xi32>
+//       CHECK:     arith.addi %[[NUMBER]], %{{.*}} : i32
+//       CHECK:     tensor.insert
+func.func @places(%index: tensor<50xi32>, %x: tensor<9xf32>) -> tensor<9xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 50 : index
+  %three = arith.constant 3 : i32
+  %e = tensor.empty() : tensor<50x1xi32>
+  %places = linalg.generic {indexing_maps = [#place, #placed], iterator_types = ["parallel", "parallel"]} ins(%index : tensor<50xi32>) outs(%e : tensor<50x1xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %0 = arith.addi %a, %three : i32
+    linalg.yield %0 : i32
+  } -> tensor<50x1xi32>
+  %column = tensor.extract_slice %places[0, 0] [50, 1] [1, 1] : tensor<50x1xi32> to tensor<50xi32>
+  %result = scf.for %i = %zero to %end step %one iter_args(%old = %x) -> (tensor<9xf32>) {
+    %number = tensor.extract %column[%i] : tensor<50xi32>
+    %at = arith.index_cast %number : i32 to index
+    %before = tensor.extract %old[%at] : tensor<9xf32>
+    %after = arith.addf %before, %before : f32
+    %next = tensor.insert %after into %old[%at] : tensor<9xf32>
+    scf.yield %next : tensor<9xf32>
+  }
+  return %result : tensor<9xf32>
+}
+
+// Not what the loop changes: it would have to be kept as it was.
+// CHECK-LABEL: func.func @changed(
+//       CHECK:   linalg.generic
+func.func @changed(%x: tensor<50xi32>) -> tensor<50xi32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 50 : index
+  %three = arith.constant 3 : i32
+  %e = tensor.empty() : tensor<50xi32>
+  %places = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<50xi32>) outs(%e : tensor<50xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %0 = arith.addi %a, %three : i32
+    linalg.yield %0 : i32
+  } -> tensor<50xi32>
+  %result = scf.for %i = %zero to %end step %one iter_args(%old = %x) -> (tensor<50xi32>) {
+    %number = tensor.extract %places[%i] : tensor<50xi32>
+    %at = arith.index_cast %number : i32 to index
+    %next = tensor.insert %number into %old[%at] : tensor<50xi32>
+    scf.yield %next : tensor<50xi32>
+  }
+  return %result : tensor<50xi32>
+}

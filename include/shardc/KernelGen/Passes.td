@@ -13,7 +13,8 @@ def FuseElementwisePass : Pass<"spmd-fuse-elementwise", "mlir::func::FuncOp"> {
   let description = [{
     Before: linalg on tensors, an op each. After: an elementwise op with one consumer is part of
     it, cheap ones (broadcasts, casts, a few operations) are part of each of their consumers. What
-    several elementwise ops read, all on the way to one result, is part of that one too.
+    several elementwise ops read, all on the way to one result, is part of that one too. Loops that read single
+    integers (where a scatter's updates go) compute cheap ones as they read.
     Contractions, reductions and windows stay roots of their own; what only moves data is read
     through their indexing maps. Adds no work but the repetition of cheap operations.
 

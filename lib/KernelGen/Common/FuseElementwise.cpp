@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -331,6 +332,94 @@ static void sinkToConsumers(func::FuncOp function) {
   }
 }
 
+/// Where `extract` reads what it is of, or what that is a slice of; nothing
+/// where the slice may begin anywhere.
+static std::optional<SmallVector<Value>> placeIn(tensor::ExtractOp extract) {
+  auto slice = extract.getTensor().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return llvm::to_vector_of<Value>(extract.getIndices());
+  if (!slice.hasUnitStride() ||
+      !llvm::all_of(slice.getStaticOffsets(), [](int64_t offset) {
+        return !ShapedType::isDynamic(offset);
+      }))
+    return std::nullopt;
+  OpBuilder b(extract);
+  Location loc = extract.getLoc();
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<Value> place;
+  auto index = extract.getIndices().begin();
+  for (auto [dim, offset] : llvm::enumerate(slice.getStaticOffsets())) {
+    Value at;
+    if (offset || dropped[dim])
+      at = arith::ConstantIndexOp::create(b, loc, offset);
+    if (!dropped[dim]) {
+      at = at ? arith::AddIOp::create(b, loc, at, *index) : *index;
+      ++index;
+    }
+    place.push_back(at);
+  }
+  return place;
+}
+
+/// Loops that read single integers (where a scatter's updates go) compute what
+/// takes a little arithmetic, as other readers do.
+static void fuseIntoExtracts(func::FuncOp function) {
+  SmallVector<tensor::ExtractOp> extracts;
+  function.walk(
+      [&](tensor::ExtractOp extract) { extracts.push_back(extract); });
+  auto isExtract = [](Operation *user) { return isa<tensor::ExtractOp>(user); };
+  for (tensor::ExtractOp extract : extracts) {
+    Value whole = extract.getTensor();
+    auto slice = whole.getDefiningOp<tensor::ExtractSliceOp>();
+    auto op =
+        (slice ? slice.getSource() : whole).getDefiningOp<linalg::GenericOp>();
+    if (extract->getParentOfType<linalg::LinalgOp>() || !isElementwise(op) ||
+        !isRepeatable(op) || !extract.getType().isIntOrIndex() ||
+        !llvm::all_of(
+            op.getIndexingMapsArray(),
+            [](AffineMap map) { return map.isProjectedPermutation(); }) ||
+        !llvm::all_of(op->getUsers(), [&](Operation *user) {
+          return isExtract(user) || (isa<tensor::ExtractSliceOp>(user) &&
+                                     llvm::all_of(user->getUsers(), isExtract));
+        }))
+      continue;
+    // A tensor that the loop changes would have to be kept as it was.
+    bool isChanged = false;
+    for (auto loop = extract->getParentOfType<LoopLikeOpInterface>(); loop;
+         loop = loop->getParentOfType<LoopLikeOpInterface>())
+      isChanged |= llvm::any_of(loop.getInits(), [&](Value init) {
+        return llvm::is_contained(op->getOperands(), init);
+      });
+    std::optional<SmallVector<Value>> place;
+    if (isChanged || !(place = placeIn(extract)))
+      continue;
+    OpBuilder b(extract);
+    IRMapping map;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      SmallVector<Value> at;
+      for (AffineExpr position : op.getMatchingIndexingMap(input).getResults())
+        at.push_back((*place)[cast<AffineDimExpr>(position).getPosition()]);
+      Value element = input->get();
+      if (isa<RankedTensorType>(element.getType()))
+        element = tensor::ExtractOp::create(b, extract.getLoc(), element, at);
+      map.map(op.getMatchingBlockArgument(input), element);
+    }
+    for (Operation &inner : op.getBody()->without_terminator()) {
+      auto index = dyn_cast<linalg::IndexOp>(inner);
+      if (index)
+        map.map(index.getResult(), (*place)[index.getDim()]);
+      else
+        b.clone(inner, map);
+    }
+    Value made = op.getBody()->getTerminator()->getOperand(0);
+    extract.replaceAllUsesWith(map.lookupOrDefault(made));
+    extract.erase();
+    for (Operation *dead : {slice.getOperation(), op.getOperation()})
+      if (dead && isOpTriviallyDead(dead))
+        dead->erase();
+  }
+}
+
 static bool canVanish(arith::ArithFastMathInterface cast) {
   auto flags = cast.getFastMathFlagsAttr();
   return flags &&
@@ -417,6 +506,7 @@ struct FuseElementwisePass final
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     mergeCones(getOperation());
+    fuseIntoExtracts(getOperation());
     keepWide(getOperation());
     sinkToConsumers(getOperation());
   }
