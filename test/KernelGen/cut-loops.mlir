@@ -129,9 +129,25 @@ func.func @uneven(%place: memref<100000xindex>, %x: memref<100000x100xf32>, %y: 
 
 // -----
 
-// Who adds to an element that an index chooses may meet anybody.
+// Who adds to an element that an index chooses may meet anybody: each part looks
+// at the positions of 64 iterations, and does those of its own share, a third of
+// 63 lines.
 // CHECK-LABEL: func.func @anywhere(
-//   CHECK-NOT:   spmd.parts
+//       CHECK:   scf.for %[[PART:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:     scf.for %[[FIRST:.*]] = %c0{{.*}} to %c1000000{{.*}} step %c64
+//       CHECK:       %[[WORD:.*]] = scf.if %{{.*}} -> (i64) {
+//       CHECK:         %[[AT:.*]] = vector.load %{{.*}}[%[[FIRST]]] : memref<1000000xindex>, vector<64xindex>
+//       CHECK:         arith.cmpi ult, %{{.*}} : vector<64xindex>
+//       CHECK:       } else {
+//       CHECK:         scf.for
+//       CHECK:           arith.shli
+//       CHECK:       }
+//       CHECK:       math.ctpop %[[WORD]]
+//       CHECK:       scf.for %{{.*}} iter_args(%[[LEFT:.*]] = %[[WORD]]) -> (i64) {
+//       CHECK:         math.cttz %[[LEFT]]
+//       CHECK:         memref.load %{{.*}} : memref<1000xf32>
+//       CHECK:         memref.store %{{.*}} : memref<1000xf32>
+//       CHECK:   } {spmd.parts = 3 : i64}
 func.func @anywhere(%place: memref<1000000xindex>, %x: memref<1000000xf32>, %y: memref<1000xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -142,6 +158,51 @@ func.func @anywhere(%place: memref<1000000xindex>, %x: memref<1000000xf32>, %y: 
     %old = memref.load %y[%at] : memref<1000xf32>
     %sum = arith.addf %old, %update : f32
     memref.store %sum, %y[%at] : memref<1000xf32>
+  }
+  return
+}
+
+// -----
+
+// Positions are compared in the type that they are read in.
+// CHECK-LABEL: func.func @narrow(
+//       CHECK:   arith.cmpi ult, %{{.*}} : vector<64xi32>
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @narrow(%place: memref<1000000xi32>, %y: memref<1000xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %updates = arith.constant 1000000 : index
+  %more = arith.constant 1.0 : f32
+  scf.for %i = %zero to %updates step %one {
+    %number = memref.load %place[%i] : memref<1000000xi32>
+    %at = arith.index_cast %number : i32 to index
+    %old = memref.load %y[%at] : memref<1000xf32>
+    %sum = arith.addf %old, %more : f32
+    memref.store %sum, %y[%at] : memref<1000xf32>
+  }
+  return
+}
+
+// -----
+
+// Ten elements are in one line of the cache; and what decides where an update
+// goes may not be what updates write.
+// CHECK-LABEL: func.func @one_line(
+//   CHECK-NOT:   spmd.parts
+func.func @one_line(%place: memref<1000000xindex>, %y: memref<10xf32>, %z: memref<1000xindex>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %updates = arith.constant 1000000 : index
+  scf.for %i = %zero to %updates step %one {
+    %at = memref.load %place[%i] : memref<1000000xindex>
+    %old = memref.load %y[%at] : memref<10xf32>
+    %sum = arith.addf %old, %old : f32
+    memref.store %sum, %y[%at] : memref<10xf32>
+  }
+  scf.for %i = %zero to %updates step %one {
+    %next = arith.remui %i, %updates : index
+    %at = memref.load %z[%next] : memref<1000xindex>
+    memref.store %i, %z[%at] : memref<1000xindex>
   }
   return
 }

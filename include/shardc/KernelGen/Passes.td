@@ -318,9 +318,10 @@ def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
   let summary = "Cut loops of single elements in parts for threads.";
   let description = [{
     Before: loops that lowering wrote down itself (scans, scatters, solvers), with loads, stores and linalg ops on memrefs. After: the large ones
-    of them are in a loop over parts, marked `spmd.parts`, where parts do not touch what others write: either each has some of a loop's
-    iterations, if those use its index as position in all that is written, or each does all iterations for its share of a dim along which
-    elementwise ops write (columns of a scatter's rows), in whole lines of the cache. Elements are computed as before: the same bits for any number.
+    of them are in a loop over parts, marked `spmd.parts`, where parts do not touch what others write: each has some of a loop's
+    iterations, if those use its index as position in all that is written; or each does all iterations for its share of a dim along which
+    elementwise ops write (columns of a scatter's rows), in whole lines of the cache; or each has a share of the positions that iterations read from
+    an index, and does those iterations of 64 (bits of a word) that write there. Elements are computed as before: the same bits for any number.
     Buffers that an iteration makes for itself become each part's own. Leaves: loops that carry values, call something or make buffers of any size.
 
     ```mlir
@@ -348,7 +349,8 @@ def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1",
            "Parts into which large loops are cut, as of spmd-generate-cpu-kernels.">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp"> {
