@@ -168,6 +168,13 @@ private:
                  int64_t column, int64_t vector, SmallVector<Value> rows);
   /// A vector of every second element, from the first on.
   Value loadEverySecond(const Access &access, Value pointer, int64_t lanes);
+  /// A vector of elements a short step apart: of `step` vectors that hold them.
+  Value loadApart(const Access &access, Value pointer, int64_t lanes);
+  /// Stores to such elements alone, by as many masked stores.
+  void storeApart(const Access &access, Value pointer, Value value,
+                  int64_t lanes);
+  /// Where the vectors begin that hold `lanes` elements `step` apart.
+  static Quantity wordAt(int64_t word, int64_t step, int64_t lanes);
   /// Two vectors, in which elements of `re` and `im` are interleaved.
   void storeInterleaved(const Access &access, Value pointer, Value re, Value im,
                         int64_t lanes);

@@ -111,6 +111,8 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
     result = vector::ShuffleOp::create(b, loc, result, result, order);
   } else if (step.is(2)) {
     result = loadEverySecond(access, pointer, lanes);
+  } else if (isShortStep(access, s.vec, lanes)) {
+    result = loadApart(access, pointer, lanes);
   } else if (hasScatter(element, lanes)) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     result = LLVM::masked_gather::create(b, loc, type,
@@ -330,6 +332,54 @@ Value NestEmitter::loadEverySecond(const Access &access, Value pointer,
   return vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
 }
 
+Quantity NestEmitter::wordAt(int64_t word, int64_t step, int64_t lanes) {
+  // The last vector ends with the last element.
+  return Quantity::of(word + 1 < step ? word * lanes
+                                      : (lanes - 1) * (step - 1));
+}
+
+Value NestEmitter::loadApart(const Access &access, Value pointer,
+                             int64_t lanes) {
+  int64_t step = *access.coef[s.vec].fixed;
+  auto type = VectorType::get({lanes}, stored(access.element));
+  unsigned bytes = elementBytes(access.element);
+  SmallVector<Value> whole;
+  for (int64_t word : llvm::seq(step))
+    whole.push_back(LLVM::LoadOp::create(
+        b, loc, type, pointerAt(access, pointer, wordAt(word, step, lanes)),
+        bytes));
+  SmallVector<int64_t> which, places;
+  for (int64_t lane : llvm::seq(lanes)) {
+    int64_t word = lane * step / lanes;
+    which.push_back(word);
+    places.push_back(lane * step - *wordAt(word, step, lanes).fixed);
+  }
+  return gatherLanes(whole, which, places);
+}
+
+void NestEmitter::storeApart(const Access &access, Value pointer, Value value,
+                             int64_t lanes) {
+  int64_t step = *access.coef[s.vec].fixed;
+  unsigned bytes = elementBytes(access.element);
+  for (int64_t word : llvm::seq(step)) {
+    int64_t first = *wordAt(word, step, lanes).fixed;
+    SmallVector<int64_t> order(lanes, 0);
+    SmallVector<bool> isHere(lanes, false);
+    for (int64_t lane : llvm::seq(lanes))
+      if (lane * step / lanes == word) {
+        order[lane * step - first] = lane;
+        isHere[lane * step - first] = true;
+      }
+    Value mask = arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()),
+                               isHere));
+    LLVM::MaskedStoreOp::create(
+        b, loc, vector::ShuffleOp::create(b, loc, value, value, order),
+        pointerAt(access, pointer, Quantity::of(first)), mask, bytes);
+  }
+}
+
 void NestEmitter::storeInterleaved(const Access &access, Value pointer,
                                    Value re, Value im, int64_t lanes) {
   re = splat(b, loc, re, lanes);
@@ -373,6 +423,10 @@ void NestEmitter::store(const Access &access, Value pointer, Quantity offset,
       LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, bytes);
     else
       storeVector(access, value, pointer);
+    return;
+  }
+  if (!mask && storesApart(access, s.vec, lanes)) {
+    storeApart(access, pointer, value, lanes);
     return;
   }
   if (mask || hasScatter(element, lanes)) {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/ShardSizes.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Tile.h"
 #include <optional>
 
@@ -69,6 +70,23 @@ struct Access {
     return part < 0 && row >= 0 && isContiguous(row) && coef[vec].is(rows);
   }
 };
+
+/// Whether `lanes` elements of `access` along `vec` are so close to one another
+/// that the vectors that hold them, and a shuffle of each, take less than an
+/// instruction for each lane.
+inline bool isShortStep(const Access &access, int vec, int64_t lanes) {
+  unsigned bits = 8 * elementBytes(access.element);
+  const Quantity &step = access.coef[vec];
+  return access.part < 0 && (bits == 32 || bits == 64) && lanes >= 4 &&
+         step.fixed && *step.fixed >= 2 && 4 * *step.fixed <= 3 * lanes;
+}
+
+/// Whether such elements are stored so: where stores have masks in a register
+/// of their own.
+inline bool storesApart(const Access &access, int vec, int64_t lanes) {
+  return isShortStep(access, vec, lanes) &&
+         8 * elementBytes(access.element) * lanes == 512;
+}
 
 struct Dim {
   Quantity size;

@@ -51,6 +51,10 @@ double ScheduleChooser::loadCost(const Access &access, int dim,
     return 1.5;
   if (coef.is(2))
     return 2.5;
+  // A load and a shuffle each, of 256 bits a blend as well.
+  if (isShortStep(access, dim, lanes))
+    return (fullLanes * 8 * elementBytes(access.element) == 512 ? 2 : 2.5) *
+           *coef.fixed;
   return 1.5 * lanes;
 }
 
@@ -127,11 +131,13 @@ double ScheduleChooser::cost(int dim) const {
     perVector += nest.outputs.size() * finish * lanes / reductions;
   } else {
     for (const Access &store : nest.stores())
-      perVector += (store.isContiguous(dim)                 ? 1.0
-                    : row >= 0 && isAcross(store, dim, row) ? transposed
-                    : between >= 0                          ? double(rows)
-                                                            : apart) /
-                   reductions;
+      perVector +=
+          (store.isContiguous(dim)                 ? 1.0
+           : row >= 0 && isAcross(store, dim, row) ? transposed
+           : between >= 0                          ? double(rows)
+           : storesApart(store, dim, lanes) ? 2.0 * *store.coef[dim].fixed
+                                            : apart) /
+          reductions;
     for (const Access &input : nest.epilogueInputs)
       perVector += loadCost(input, dim, lanes) / reductions;
   }
