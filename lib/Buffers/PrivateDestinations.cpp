@@ -4,11 +4,13 @@
 // from the same one would be built in one buffer, one of them after a copy; and
 // where empty-tensor elimination puts that buffer into an output, the other
 // would still be read from there. So every use gets its own; and what is read
-// again after it was changed into an output is not in the output. And what is
-// inserted under another shape than its own is built where it is inserted.
+// again after it was changed into an output is not in the output; parts of an
+// output begin in it. And what is inserted under another shape than its own is
+// built where it is inserted.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Iterators.h"
 #include "shardc/Buffers/Passes.h"
 
@@ -137,6 +139,35 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   }
 }
 
+/// Parts that are inserted one after the other into an output are built in it.
+/// Empty-tensor elimination first puts the first part into the empty tensor
+/// that parts are inserted into, then the others into the output in its place:
+/// the first would be in a tensor as large as the output, and copied.
+static void beginInOutput(bufferization::MaterializeInDestinationOp output) {
+  Value value = output.getSource(), memory = output.getDest();
+  auto argument = dyn_cast<BlockArgument>(memory);
+  if (!argument || !isa<MemRefType>(memory.getType()) ||
+      !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return;
+  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!insert->hasOneUse() || insert->getBlock() != output->getBlock())
+      return;
+    value = insert.getDest();
+  }
+  auto empty = value.getDefiningOp<tensor::EmptyOp>();
+  if (!empty || value == output.getSource() || !empty->hasOneUse() ||
+      memref::getTensorTypeFromMemRefType(memory.getType()) != empty.getType())
+    return;
+  // Before whatever makes a part.
+  auto b = OpBuilder::atBlockBegin(empty->getBlock());
+  Value begin = bufferization::ToTensorOp::create(
+      b, empty.getLoc(), empty.getType(), memory, /*restrict=*/true,
+      /*writable=*/true);
+  empty->replaceAllUsesWith(ValueRange{begin});
+  empty->erase();
+  output.setRestrict(false);
+}
+
 /// True if `op` has no tensor of its own to hold: a view, a part of a larger
 /// tensor, or what goes into one under another shape.
 static bool isPartOfAnother(Operation *op) {
@@ -214,6 +245,7 @@ struct PrivateDestinationsPass final
     }
     getOperation()->walk(buildWhereInserted);
     getOperation()->walk(keepOutOfOutput);
+    getOperation()->walk(beginInOutput);
   }
 
 private:

@@ -97,3 +97,36 @@ func.func @made_before_others(%x: tensor<3xf32>, %y: tensor<9xf32>) -> (tensor<9
   %0 = tensor.insert_slice %line into %y[1] [6] [1] : tensor<6xf32> into tensor<9xf32>
   return %0, %exp : tensor<9xf32>, tensor<3xf32>
 }
+
+
+// Parts of an output: the first one begins in it, and so do the others.
+// CHECK-LABEL: func.func @parts(
+//  CHECK-SAME:   %[[OUT:[a-z0-9]+]]: memref<8x2xf32>
+//       CHECK:   %[[BEGIN:.*]] = bufferization.to_tensor %[[OUT]] restrict writable
+//       CHECK:   %[[ONE:.*]] = tensor.insert_slice %{{.*}} into %[[BEGIN]][0, 0]
+//       CHECK:   %[[TWO:.*]] = tensor.insert_slice %{{.*}} into %[[ONE]][0, 1]
+//       CHECK:   bufferization.materialize_in_destination %[[TWO]] in writable %[[OUT]]
+func.func @parts(%x: tensor<8x1xf32>, %y: tensor<8x1xf32>, %out: memref<8x2xf32>) {
+  %e = tensor.empty() : tensor<8x1xf32>
+  %a = linalg.exp ins(%x : tensor<8x1xf32>) outs(%e : tensor<8x1xf32>) -> tensor<8x1xf32>
+  %b = linalg.negf ins(%y : tensor<8x1xf32>) outs(%e : tensor<8x1xf32>) -> tensor<8x1xf32>
+  %both = tensor.empty() : tensor<8x2xf32>
+  %one = tensor.insert_slice %a into %both[0, 0] [8, 1] [1, 1] : tensor<8x1xf32> into tensor<8x2xf32>
+  %two = tensor.insert_slice %b into %one[0, 1] [8, 1] [1, 1] : tensor<8x1xf32> into tensor<8x2xf32>
+  bufferization.materialize_in_destination %two in restrict writable %out : (tensor<8x2xf32>, memref<8x2xf32>) -> ()
+  return
+}
+
+
+// What is read between two parts is not built in the output.
+// CHECK-LABEL: func.func @parts_read(
+//   CHECK-NOT:   to_tensor
+//       CHECK:   bufferization.alloc_tensor
+func.func @parts_read(%x: tensor<8x1xf32>, %out: memref<8x2xf32>, %other: memref<8x2xf32>) {
+  %both = tensor.empty() : tensor<8x2xf32>
+  %one = tensor.insert_slice %x into %both[0, 0] [8, 1] [1, 1] : tensor<8x1xf32> into tensor<8x2xf32>
+  %two = tensor.insert_slice %x into %one[0, 1] [8, 1] [1, 1] : tensor<8x1xf32> into tensor<8x2xf32>
+  bufferization.materialize_in_destination %one in restrict writable %other : (tensor<8x2xf32>, memref<8x2xf32>) -> ()
+  bufferization.materialize_in_destination %two in restrict writable %out : (tensor<8x2xf32>, memref<8x2xf32>) -> ()
+  return
+}

@@ -87,8 +87,9 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
   let description = [{
     Before: equal `tensor.empty`, fills of them, shared by several ops as destinations (CSE makes
     them so). After: one for each use, beside it; a value that is read elsewhere and changed further into an
-    output begins in memory of its own (`bufferization.alloc_tensor`), not in the output; what is inserted under
-    another shape than its own is built where it is inserted. Refuses: nothing.
+    output begins in memory of its own (`bufferization.alloc_tensor`), not in the output; parts that are inserted one after
+    the other into an output are inserted into its memory; what is inserted under another shape than its own is built where
+    it is inserted. Refuses: nothing.
 
     ```mlir
     // before
