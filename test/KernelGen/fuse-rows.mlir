@@ -447,3 +447,50 @@ func.func @sums_that_overlap(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32
   return
 }
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// Rows of twelve bytes lie side by side: a block of 625 is in the first-level cache.
+// CHECK-LABEL: func @short_rows(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<1000000x3xf32>
+//       CHECK:   scf.for
+//       CHECK:     memref.subview %[[X]][%{{.*}}, 0] [625, 3] [1, 1]
+//       CHECK:     linalg.generic {{.*}}"reduction"
+//       CHECK:     linalg.generic {{.*}}"parallel", "parallel"]
+func.func @short_rows(%x: memref<1000000x3xf32>, %y: memref<1000000x3xf32>, %s: memref<1000000xf32>) {
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<1000000x3xf32>) outs(%s : memref<1000000xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<1000000x3xf32>, memref<1000000xf32>) outs(%y : memref<1000000x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Columns do not, a block of them would read few bytes of each line: blocks are of
+// whole rows.
+// CHECK-LABEL: func @columns(
+//       CHECK:   memref.subview {{.*}}, 0] [{{[0-9]+}}, 1024] [1, 1]
+//   CHECK-NOT:   memref.subview {{.*}}[4096,
+func.func @columns(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %s: memref<1024xf32>) {
+  linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%s : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<4096x1024xf32>, memref<1024xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -370,6 +370,29 @@ std::optional<Place> Finder::placeOf(Value view, AffineMap map,
   return place;
 }
 
+/// True if rows of the last cut are side by side in memory, enough of them to
+/// be a block of whole lines: however short a row is, a block reads what it
+/// wants.
+static bool hasDenseRows(MemRefType type, const Place &place,
+                         ArrayRef<int64_t> counts) {
+  constexpr int64_t kFewBytes = 1 << 10;
+  if (!type.getLayout().isIdentity() || !place.isOwn())
+    return false;
+  int64_t row = 1;
+  for (int64_t width : place.width)
+    row *= width;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (!llvm::is_contained(place.at, int(dim))) {
+      if (ShapedType::isDynamic(size))
+        return false;
+      row *= size;
+    }
+  return row == place.units.back() &&
+         (ShapedType::isDynamic(counts.back()) ||
+          counts.back() * row * int64_t(elementBytes(type.getElementType())) >=
+              kFewBytes);
+}
+
 /// `op` with its loops cut as the memory that it shares with the group is.
 std::optional<Member> Finder::map(linalg::GenericOp op) {
   Member member;
@@ -441,13 +464,13 @@ std::optional<Member> Finder::map(linalg::GenericOp op) {
     if (!place)
       return std::nullopt;
     // Few bytes of each line that a block would read.
-    unsigned bytes = elementBytes(
-        cast<MemRefType>(operand.get().getType()).getElementType());
-    if (bytesOf(operand.get()) > cost.getMachine().cacheBytes / 4)
+    auto type = cast<MemRefType>(operand.get().getType());
+    unsigned bytes = elementBytes(type.getElementType());
+    if (bytesOf(operand.get()) > cost.getMachine().cacheBytes / 4 &&
+        !hasDenseRows(type, *place, counts))
       for (auto [k, unit] : llvm::enumerate(place->units))
         if (unit < 0 ||
-            (unit > 0 && unit * int64_t(bytes) < 64 &&
-             cast<MemRefType>(operand.get().getType()).getRank() > 1))
+            (unit > 0 && unit * int64_t(bytes) < 64 && type.getRank() > 1))
           return std::nullopt;
     member.places.push_back(*place);
   }
