@@ -52,3 +52,17 @@ func.func @narrow(%x: vector<8xbf16>) -> vector<8xbf16> {
   %2 = arith.truncf %1 : vector<8xf32> to vector<8xbf16>
   return %2 : vector<8xbf16>
 }
+
+// Rounding to whole numbers, the even one of two, is an instruction there.
+// CHECK-LABEL: func.func @whole(
+//  CHECK-NEXT:   math.roundeven
+//  CHECK-NEXT:   return
+// WIDE-LABEL: func.func @whole(
+//  WIDE-NEXT:   math.roundeven
+// PLAIN-LABEL: func.func @whole(
+//   PLAIN-NOT:   math.roundeven
+//       PLAIN:   return
+func.func @whole(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.roundeven %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}

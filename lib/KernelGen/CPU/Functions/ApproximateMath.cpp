@@ -112,9 +112,12 @@ struct ApproximateMathPass final
     if (functionsOfNumbers().empty())
       return;
     // These expand into other functions first.
-    rewriteFunctions([](RewritePatternSet &patterns) {
-      math::populateExpansionPatterns(
-          patterns, {"exp2", "fpowi", "ipowi", "roundeven", "ctlz"});
+    SmallVector<StringRef> others{"exp2", "fpowi", "ipowi", "ctlz"};
+    // An instruction of CPUs with AVX2.
+    if (!permutes)
+      others.push_back("roundeven");
+    rewriteFunctions([&](RewritePatternSet &patterns) {
+      math::populateExpansionPatterns(patterns, others);
     });
     rewriteFunctions([](RewritePatternSet &patterns) {
       populateMathF32ExpansionPatterns(patterns,
