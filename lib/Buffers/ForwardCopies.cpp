@@ -3,11 +3,15 @@
 // Bufferization copies a result into its destination where it could not prove
 // early enough that it may be built there. On buffers the proof is short: the
 // destination is an argument that nothing else touches, and the copy is the
-// last use of the buffer.
+// last use of the buffer. Fourier transforms of several dims go from buffer to
+// buffer in the same way: they are one.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -15,31 +19,82 @@ namespace shardc {
 #define GEN_PASS_DEF_FORWARDCOPIESPASS
 #include "shardc/Buffers/Passes.h.inc"
 
-/// True if `copy` comes after all other uses of `buffer` and of what may be a
-/// view of it.
-static bool isLastUse(memref::CopyOp copy, Value buffer) {
+/// The ops of `block` that touch `buffer` or what may be a view of it, or have
+/// one in them that does; nothing if it goes out of sight.
+static std::optional<llvm::SetVector<Operation *>> touchesIn(Block *block,
+                                                             Value buffer) {
+  llvm::SetVector<Operation *> touches;
   SmallVector<Value> work{buffer};
   while (!work.empty()) {
     Value value = work.pop_back_val();
     for (Operation *user : value.getUsers()) {
-      if (user == copy)
-        continue;
-      Operation *ancestor = copy->getBlock()->findAncestorOpInBlock(*user);
-      if (!ancestor || !ancestor->isBeforeInBlock(copy))
-        return false;
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      if (!ancestor)
+        return std::nullopt;
       if (isa<ViewLikeOpInterface>(user)) {
         work.append(user->result_begin(), user->result_end());
         continue;
       }
-      // Passed on through control flow or arithmetic: out of sight.
+      touches.insert(ancestor);
+      // Passed on through control flow or arithmetic.
       for (Type type : user->getResultTypes())
         if (isa<BaseMemRefType>(type))
-          return false;
+          return std::nullopt;
       if (isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(user))
-        return false;
+        return std::nullopt;
     }
   }
-  return true;
+  return touches;
+}
+
+/// True if `op` comes after all other uses of `buffer` and of what may be a
+/// view of it.
+static bool isLastUse(Operation *op, Value buffer) {
+  std::optional<llvm::SetVector<Operation *>> touches =
+      touchesIn(op->getBlock(), buffer);
+  return touches && llvm::all_of(*touches, [&](Operation *other) {
+           return other == op || other->isBeforeInBlock(op);
+         });
+}
+
+/// True if a peer may see what is in a buffer of which `op` is a use.
+static bool isSeenByPeers(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<spmd::StartSiteOp, spmd::RunSiteOp, spmd::ReleaseSiteOp>(
+                   inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A line is read as a whole before it is written, so lines that nothing reads
+/// any more are transformed where they are: what makes them writes to where the
+/// transform would.
+static void transformInPlace(spmd::LinesOp op) {
+  if (op.getKind() != spmd::LineKind::Fourier || op.getInits().size() != 1)
+    return;
+  auto from = op.getInputs().front().getDefiningOp<memref::AllocOp>();
+  Value to = op.getInits().front();
+  auto made = to.getDefiningOp<memref::AllocOp>();
+  Block *block = op->getBlock();
+  if (!from || from->getBlock() != block || from.getType() != to.getType() ||
+      !from.getType().hasStaticShape() || !isLastUse(op, from) ||
+      (made ? made->getBlock() != block
+            : !isa<BlockArgument>(to) || to.getParentBlock() != block))
+    return;
+  std::optional<llvm::SetVector<Operation *>> before = touchesIn(block, from),
+                                              after = touchesIn(block, to);
+  if (!after || llvm::any_of(*before, isSeenByPeers) ||
+      !llvm::all_of(*after, [&](Operation *other) {
+        return other == op || op->isBeforeInBlock(other);
+      }))
+    return;
+  if (made && from->isBeforeInBlock(made))
+    made->moveBefore(from);
+  from.replaceAllUsesWith(to);
+  from.erase();
 }
 
 namespace {
@@ -79,6 +134,14 @@ struct ForwardCopiesPass final
       copy.erase();
       alloc.erase();
     }
+    if (!transforms)
+      return;
+    // Backwards: what one of several dims is built in becomes what the one
+    // before is.
+    SmallVector<spmd::LinesOp> lines;
+    getOperation().walk([&](spmd::LinesOp op) { lines.push_back(op); });
+    for (spmd::LinesOp op : llvm::reverse(lines))
+      transformInPlace(op);
   }
 };
 } // namespace

@@ -77,7 +77,9 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
   if (options.optimize) {
     pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
     pm.addNestedPass<func::FuncOp>(createRotateBuffersPass());
-    pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
+    ForwardCopiesPassOptions copies;
+    copies.transforms = !gpu;
+    pm.addNestedPass<func::FuncOp>(createForwardCopiesPass(copies));
     // Zeros around a window come with its halo, before margins find a place.
     if (!gpu)
       pm.addPass(createPadInExchangesPass());

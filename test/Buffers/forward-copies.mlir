@@ -1,4 +1,5 @@
-// RUN: shard-opt %s --spmd-forward-copies --allow-unregistered-dialect | FileCheck %s
+// RUN: shard-opt %s --spmd-forward-copies=transforms --allow-unregistered-dialect | FileCheck %s
+// RUN: shard-opt %s --spmd-forward-copies --allow-unregistered-dialect | FileCheck %s --check-prefix=APART
 
 // CHECK-LABEL: func.func @last_use(
 //  CHECK-SAME:   %[[OUT:.*]]: memref<4xf32>
@@ -32,5 +33,41 @@ func.func @used_later(%out: memref<4xf32>) {
   "test.compute"(%a) : (memref<4xf32>) -> ()
   memref.copy %a, %out : memref<4xf32> to memref<4xf32>
   "test.compute"(%a) : (memref<4xf32>) -> ()
+  return
+}
+
+// Transforms of two dims are done where the second one writes to. On GPUs they
+// stay apart.
+// CHECK-LABEL: func.func @transforms(
+//  CHECK-SAME:   %[[OUT:[a-z0-9]+]]: memref<4x8x8xcomplex<f32>>
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   "test.compute"(%[[OUT]])
+//       CHECK:   spmd.lines fourier dim 1 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
+//       CHECK:   spmd.lines fourier dim 2 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
+// APART-LABEL: func.func @transforms(
+// APART-COUNT-2: memref.alloc
+func.func @transforms(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s: memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<4x8x8xcomplex<f32>>
+  "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
+  %b = memref.alloc() : memref<4x8x8xcomplex<f32>>
+  spmd.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
+  spmd.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
+  return
+}
+
+// What is read afterwards, and what the result is written to before, stay what
+// they are.
+// CHECK-LABEL: func.func @not_the_last(
+// CHECK-COUNT-2: memref.alloc
+func.func @not_the_last(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s: memref<8xf32>) {
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<4x8x8xcomplex<f32>>
+  "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
+  %b = memref.alloc() : memref<4x8x8xcomplex<f32>>
+  spmd.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
+  "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
+  "test.compute"(%out) : (memref<4x8x8xcomplex<f32>>) -> ()
+  spmd.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
   return
 }

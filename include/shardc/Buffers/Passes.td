@@ -266,7 +266,8 @@ def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
   let summary = "Build results in the argument that they are copied to.";
   let description = [{
     Before: a buffer is allocated, written, and last of all copied, perhaps under another shape, to an argument that
-    nothing else uses. After: the argument takes the buffer's place.
+    nothing else uses. After: the argument takes the buffer's place. With `transforms`, Fourier transforms whose input nothing reads
+    any more are done in the buffer that they write to, which what makes the input writes to.
 
     ```mlir
     // before
@@ -283,6 +284,8 @@ def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
     }
     ```
   }];
+  let options = [Option<"transforms", "transforms", "bool", /*default=*/"false",
+                        "Transform lines in place, where a line is read as a whole before it is written.">];
   let dependentDialects = ["mlir::memref::MemRefDialect"];
 }
 

@@ -48,7 +48,9 @@ enum shardrt_transform_word {
   SHARDRT_TRANSFORM_RANK = 4,    /**< dims of source and result */
   SHARDRT_TRANSFORM_DIM = 5,     /**< along which lines are */
   SHARDRT_TRANSFORM_SRC = 6,     /**< address of the source */
-  SHARDRT_TRANSFORM_DST = 7,     /**< address of the result, another place */
+  /** Address of the result: another place or, with the same strides, that of
+   * the source. */
+  SHARDRT_TRANSFORM_DST = 7,
   /** Addresses of the real and imaginary parts of exp(-2 pi i k / length), in
    * the type of a part, for all k below the length. */
   SHARDRT_TRANSFORM_COSINES = 8,
