@@ -169,10 +169,15 @@ private:
   /// A vector of every second element, from the first on.
   Value loadEverySecond(const Access &access, Value pointer, int64_t lanes);
   /// A vector of elements a short step apart: of `step` vectors that hold them.
-  Value loadApart(const Access &access, Value pointer, int64_t lanes);
+  /// `mask` is of lanes.
+  Value loadApart(const Access &access, Value pointer, int64_t lanes,
+                  Value mask);
   /// Stores to such elements alone, by as many masked stores.
   void storeApart(const Access &access, Value pointer, Value value,
-                  int64_t lanes);
+                  int64_t lanes, Value mask);
+  /// Which elements of one of these vectors are elements wanted, of lanes of
+  /// `mask`.
+  Value maskOfWord(int64_t word, int64_t step, int64_t lanes, Value mask);
   /// Where the vectors begin that hold `lanes` elements `step` apart.
   static Quantity wordAt(int64_t word, int64_t step, int64_t lanes);
   /// Two vectors, in which elements of `re` and `im` are interleaved.

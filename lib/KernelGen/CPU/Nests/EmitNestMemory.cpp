@@ -96,6 +96,8 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
     if (step.is(1))
       result =
           LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero, bytes);
+    else if (isShortStep(access, s.vec, lanes))
+      result = loadApart(access, pointer, lanes, mask);
     else
       result = LLVM::masked_gather::create(b, loc, type,
                                            lanePointers(access, pointer, step),
@@ -112,7 +114,7 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
   } else if (step.is(2)) {
     result = loadEverySecond(access, pointer, lanes);
   } else if (isShortStep(access, s.vec, lanes)) {
-    result = loadApart(access, pointer, lanes);
+    result = loadApart(access, pointer, lanes, /*mask=*/{});
   } else if (hasScatter(element, lanes)) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     result = LLVM::masked_gather::create(b, loc, type,
@@ -338,16 +340,41 @@ Quantity NestEmitter::wordAt(int64_t word, int64_t step, int64_t lanes) {
                                       : (lanes - 1) * (step - 1));
 }
 
-Value NestEmitter::loadApart(const Access &access, Value pointer,
-                             int64_t lanes) {
+Value NestEmitter::maskOfWord(int64_t word, int64_t step, int64_t lanes,
+                              Value mask) {
+  int64_t first = *wordAt(word, step, lanes).fixed;
+  SmallVector<bool> isHere(lanes, false);
+  SmallVector<int64_t> order(lanes, lanes); // of no lane
+  for (int64_t lane : llvm::seq(lanes))
+    if (lane * step / lanes == word) {
+      isHere[lane * step - first] = true;
+      order[lane * step - first] = lane;
+    }
+  auto type = VectorType::get({lanes}, b.getI1Type());
+  if (!mask)
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, isHere));
+  Value none =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, false));
+  return vector::ShuffleOp::create(b, loc, mask, none, order);
+}
+
+Value NestEmitter::loadApart(const Access &access, Value pointer, int64_t lanes,
+                             Value mask) {
   int64_t step = *access.coef[s.vec].fixed;
   auto type = VectorType::get({lanes}, stored(access.element));
   unsigned bytes = elementBytes(access.element);
   SmallVector<Value> whole;
-  for (int64_t word : llvm::seq(step))
-    whole.push_back(LLVM::LoadOp::create(
-        b, loc, type, pointerAt(access, pointer, wordAt(word, step, lanes)),
-        bytes));
+  for (int64_t word : llvm::seq(step)) {
+    Value at = pointerAt(access, pointer, wordAt(word, step, lanes));
+    if (mask)
+      whole.push_back(LLVM::MaskedLoadOp::create(
+          b, loc, type, at, maskOfWord(word, step, lanes, mask),
+          arith::ConstantOp::create(b, loc, b.getZeroAttr(type)).getResult(),
+          bytes));
+    else
+      whole.push_back(LLVM::LoadOp::create(b, loc, type, at, bytes));
+  }
   SmallVector<int64_t> which, places;
   for (int64_t lane : llvm::seq(lanes)) {
     int64_t word = lane * step / lanes;
@@ -358,25 +385,18 @@ Value NestEmitter::loadApart(const Access &access, Value pointer,
 }
 
 void NestEmitter::storeApart(const Access &access, Value pointer, Value value,
-                             int64_t lanes) {
+                             int64_t lanes, Value mask) {
   int64_t step = *access.coef[s.vec].fixed;
-  unsigned bytes = elementBytes(access.element);
   for (int64_t word : llvm::seq(step)) {
     int64_t first = *wordAt(word, step, lanes).fixed;
     SmallVector<int64_t> order(lanes, 0);
-    SmallVector<bool> isHere(lanes, false);
     for (int64_t lane : llvm::seq(lanes))
-      if (lane * step / lanes == word) {
+      if (lane * step / lanes == word)
         order[lane * step - first] = lane;
-        isHere[lane * step - first] = true;
-      }
-    Value mask = arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()),
-                               isHere));
     LLVM::MaskedStoreOp::create(
         b, loc, vector::ShuffleOp::create(b, loc, value, value, order),
-        pointerAt(access, pointer, Quantity::of(first)), mask, bytes);
+        pointerAt(access, pointer, Quantity::of(first)),
+        maskOfWord(word, step, lanes, mask), elementBytes(access.element));
   }
 }
 
@@ -425,8 +445,8 @@ void NestEmitter::store(const Access &access, Value pointer, Quantity offset,
       storeVector(access, value, pointer);
     return;
   }
-  if (!mask && storesApart(access, s.vec, lanes)) {
-    storeApart(access, pointer, value, lanes);
+  if (storesApart(access, s.vec, lanes)) {
+    storeApart(access, pointer, value, lanes, mask);
     return;
   }
   if (mask || hasScatter(element, lanes)) {

@@ -146,6 +146,9 @@ double ScheduleChooser::cost(int dim) const {
   if (contraction && !reduces && !nest.stores()[0].coef[dim].is(1) &&
       outputCount() <= cacheElements())
     perVector += 1;
+  // A short dim leaves lanes empty, of what is computed as of what is moved.
+  if (!contraction)
+    perVector += instructions();
   double effective = double(count) / llvm::divideCeil(count, lanes);
   return perVector / effective;
 }
@@ -162,6 +165,18 @@ int64_t ScheduleChooser::cacheElements() const {
   unsigned width =
       std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
   return int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width);
+}
+
+unsigned ScheduleChooser::instructions() const {
+  constexpr unsigned kFormula = 20;
+  unsigned count = 0;
+  for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
+    if (!op)
+      continue;
+    for (Operation &inner : op.getBody()->without_terminator())
+      count += inner.getDialect()->getNamespace() == "math" ? kFormula : 1;
+  }
+  return count;
 }
 
 unsigned ScheduleChooser::work() const {

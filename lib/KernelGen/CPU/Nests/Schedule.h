@@ -57,6 +57,8 @@ private:
   int64_t cacheElements() const;
   /// Operations of the bodies; a function of `math` counts as several.
   unsigned work() const;
+  /// About how many instructions a vector of bodies takes.
+  unsigned instructions() const;
 
   // Lanes.
 
