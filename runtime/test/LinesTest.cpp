@@ -11,6 +11,7 @@
 #include <cmath>
 #include <compare>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -230,6 +231,13 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
   // Errors grow as the root of the logarithm; elements are about sqrt(n).
   double bound = 4 * std::numeric_limits<T>::epsilon() * std::sqrt(double(n)) *
                  factor * std::log2(double(n) + 1);
+  // In place, the same bits.
+  std::vector<std::complex<T>> place = x;
+  words[SHARDRT_TRANSFORM_SRC] = words[SHARDRT_TRANSFORM_DST] =
+      reinterpret_cast<int64_t>(place.data());
+  ASSERT_EQ(shardrt_transform_lines(ctx, words.data()), SHARDRT_OK);
+  EXPECT_EQ(std::memcmp(place.data(), y.data(), total * sizeof(place[0])), 0)
+      << "n " << n << " in place";
   EXPECT_LE(most, bound) << shape.outer << " x " << n << " x " << shape.inner;
 }
 
