@@ -494,3 +494,32 @@ func.func @columns(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %s: mem
   }
   return
 }
+
+// -----
+
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#ends = affine_map<(d0, d1, d2) -> (d0, d2)>
+#two = affine_map<(d0, d1) -> (d0, d1)>
+
+// The sums of a block begin with its fill: both have one name for the block's
+// share of the result, by which they become one kernel.
+// CHECK-LABEL: func @begins_with_its_fill(
+//  CHECK-SAME:   %{{[a-z0-9]+}}: memref<262144x3x16xf32>, %[[Y:[a-z0-9]+]]: memref<262144x16xf32>
+//       CHECK:   scf.for
+//       CHECK:     %[[PART:.*]] = memref.subview %[[Y]]
+//       CHECK:     linalg.generic {{.*}} outs(%[[PART]] :
+//   CHECK-NOT:     memref.subview %[[Y]]
+//       CHECK:     linalg.generic {{.*}}"reduction"{{.*}} outs(%[[PART]] :
+func.func @begins_with_its_fill(%x: memref<262144x3x16xf32>, %y: memref<262144x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#two], iterator_types = ["parallel", "parallel"]} outs(%y : memref<262144x16xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #ends], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x : memref<262144x3x16xf32>) outs(%y : memref<262144x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -70,8 +70,9 @@ private:
   llvm::MapVector<Value, std::pair<Value, Operation *>> slots;
   DenseMap<Value, Value> slotOfChunk;
   // In the block:
-  SmallVector<Value> row; ///< by cut, the first
-  int64_t rows = 1;       ///< of the last cut
+  SmallVector<Value> row;                             ///< by cut, the first
+  std::vector<std::tuple<Value, Place, Value>> views; ///< shares, and of what
+  int64_t rows = 1;                                   ///< of the last cut
 };
 } // namespace
 
@@ -153,6 +154,10 @@ Value RowEmitter::viewOf(Value memref, const Place &place) {
     memref = slot;
   if (llvm::all_of(place.at, [](int at) { return at < 0; }))
     return memref;
+  // One name for one share: a sum is known by it to begin with its fill.
+  for (const auto &[whole, where, view] : views)
+    if (whole == memref && where.at == place.at && where.width == place.width)
+      return view;
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
       sizes = memref::getMixedSizes(b, loc, memref),
       strides(type.getRank(), b.getIndexAttr(1));
@@ -164,11 +169,15 @@ Value RowEmitter::viewOf(Value memref, const Place &place) {
     offsets[at] = arith.get(from);
     sizes[at] = b.getIndexAttr(place.width[k] * (k == last ? rows : 1));
   }
-  return memref::SubViewOp::create(b, loc, memref, offsets, sizes, strides);
+  Value view =
+      memref::SubViewOp::create(b, loc, memref, offsets, sizes, strides);
+  views.push_back({memref, place, view});
+  return view;
 }
 
 void RowEmitter::emitBlock(const Range &range, Value number) {
   rows = range.rows;
+  views.clear();
   row.assign(counts.size(), Value());
   // The last cut's blocks are next to one another.
   Value rest = number;
