@@ -233,3 +233,24 @@ func.func @changed(%x: tensor<50xi32>) -> tensor<50xi32> {
   }
   return %result : tensor<50xi32>
 }
+
+// A dim of one element repeats nothing: what becomes a column is part of it, however much it takes.
+#places = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @column(
+//       CHECK:   linalg.generic
+//       CHECK:     math.exp
+//   CHECK-NOT:   linalg.generic
+func.func @column(%x: tensor<50xf32>) -> tensor<50x1xf32> {
+  %e = tensor.empty() : tensor<50xf32>
+  %y = linalg.generic {indexing_maps = [#places, #places], iterator_types = ["parallel"]} ins(%x : tensor<50xf32>) outs(%e : tensor<50xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<50xf32>
+  %c = tensor.empty() : tensor<50x1xf32>
+  %z = linalg.generic {indexing_maps = [#place, #placed], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<50xf32>) outs(%c : tensor<50x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<50x1xf32>
+  return %z : tensor<50x1xf32>
+}

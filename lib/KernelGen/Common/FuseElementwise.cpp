@@ -49,8 +49,13 @@ static unsigned bodyCost(linalg::GenericOp op) {
 static bool readsOnce(OpOperand *operand) {
   auto op = cast<linalg::LinalgOp>(operand->getOwner());
   AffineMap map = op.getMatchingIndexingMap(operand);
-  return map.isProjectedPermutation() &&
-         map.getNumResults() == op.getNumLoops();
+  if (!map.isProjectedPermutation())
+    return false;
+  // Once around a dim of one element is no repetition.
+  for (auto [dim, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (size != 1 && !map.isFunctionOfDim(dim))
+      return false;
+  return true;
 }
 
 /// True if no iteration of `op` reads an element that another one reads too.
