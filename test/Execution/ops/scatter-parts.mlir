@@ -7,10 +7,11 @@
 // Updates of single elements and of short rows, shared by where they write: sums
 // of numbers at places below, in and above a table, from an index that is no
 // multiple of a word long; the last of those that write to one place; pairs of
-// positions; rows of three numbers, of which the largest are kept; tokens of a batch.
-// CHECK-COUNT-5: math.ctpop
-func.func @main(%x: tensor<1000xf32>, %u: tensor<30011xf32>, %plane: tensor<70x90xf32>, %rows: tensor<30011x3xf32>)
-    -> (tensor<1000xf32>, tensor<1000xf32>, tensor<70x90xf32>, tensor<500x3xf32>, tensor<300xi64>) {
+// positions; rows of three numbers, of which the largest are kept; tokens of a batch;
+// places that come of booleans, each a byte in memory.
+// CHECK-COUNT-6: math.ctpop
+func.func @main(%x: tensor<1000xf32>, %u: tensor<30011xf32>, %plane: tensor<70x90xf32>, %rows: tensor<30011x3xf32>, %isFar: tensor<30011xi1>)
+    -> (tensor<1000xf32>, tensor<1000xf32>, tensor<70x90xf32>, tensor<500x3xf32>, tensor<300xi64>, tensor<1000xf32>) {
   %number = stablehlo.iota dim = 0 : tensor<30011xi32>
   %prime = stablehlo.constant dense<7919> : tensor<30011xi32>
   %span = stablehlo.constant dense<1031> : tensor<30011xi32>
@@ -31,7 +32,7 @@ func.func @main(%x: tensor<1000xf32>, %u: tensor<30011xf32>, %plane: tensor<70x9
   %isBelow = stablehlo.compare LT, %some, %zeros, SIGNED : (tensor<30011xi32>, tensor<30011xi32>) -> tensor<30011xi1>
   %behind = stablehlo.add %some, %all : tensor<30011xi32>
   %around = stablehlo.select %isBelow, %behind, %some : tensor<30011xi1>, tensor<30011xi32>
-  %place = stablehlo.reshape %around : (tensor<30011xi32>) -> tensor<30011x1xi32>
+  %place = stablehlo.broadcast_in_dim %around, dims = [0] : (tensor<30011xi32>) -> tensor<30011x1xi32>
   %last = "stablehlo.scatter"(%x, %place, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     stablehlo.return %b : tensor<f32>
@@ -68,5 +69,14 @@ func.func @main(%x: tensor<1000xf32>, %u: tensor<30011xf32>, %plane: tensor<70x9
     %s = stablehlo.add %a, %b : tensor<i64>
     stablehlo.return %s : tensor<i64>
   }) : (tensor<300xi64>, tensor<90x300x1xi64>, tensor<90x300xi64>) -> tensor<300xi64>
-  return %sums, %last, %points, %largest, %counts : tensor<1000xf32>, tensor<1000xf32>, tensor<70x90xf32>, tensor<500x3xf32>, tensor<300xi64>
+  %bit = stablehlo.convert %isFar : (tensor<30011xi1>) -> tensor<30011xi32>
+  %far = stablehlo.constant dense<900> : tensor<30011xi32>
+  %nine = stablehlo.multiply %bit, %far : tensor<30011xi32>
+  %nearOrFar = stablehlo.broadcast_in_dim %nine, dims = [0] : (tensor<30011xi32>) -> tensor<30011x1xi32>
+  %halves = "stablehlo.scatter"(%x, %nearOrFar, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<1000xf32>, tensor<30011x1xi32>, tensor<30011xf32>) -> tensor<1000xf32>
+  return %sums, %last, %points, %largest, %counts, %halves : tensor<1000xf32>, tensor<1000xf32>, tensor<70x90xf32>, tensor<500x3xf32>, tensor<300xi64>, tensor<1000xf32>
 }

@@ -646,8 +646,11 @@ static Value loadEach(OpBuilder &b, memref::LoadOp load, Value index,
   auto memref = load.getMemRefType();
   SmallVector<int64_t> strides;
   int64_t offset;
+  // Booleans have a byte each in memory, in a vector of them a bit.
+  bool hasBytes = load.getType().isIndex() ||
+                  load.getType().getIntOrFloatBitWidth() % 8 == 0;
   bool isInLine =
-      llvm::count(load.getIndices(), index) == 1 &&
+      hasBytes && llvm::count(load.getIndices(), index) == 1 &&
       load.getIndices().back() == index &&
       llvm::none_of(at, [](Value i) { return isa<VectorType>(i.getType()); }) &&
       succeeded(memref.getStridesAndOffset(strides, offset)) &&
