@@ -239,19 +239,24 @@ TEST(Store, RanksTellOneAnother) {
   EXPECT_EQ(said, std::vector<std::string>(size, "done"));
 }
 
-/// Lets both wait in vain at a barrier. Returns whether each had come by half
-/// of the other's time.
+/// Lets both wait in vain at a barrier. Returns whether each had come by three
+/// quarters of the other's time.
 bool waitTogether(std::array<Store *, 2> stores, const std::string &name,
                   int64_t ms, std::string (&errors)[2]) {
   std::chrono::steady_clock::time_point came[2];
+  double took[2];
   auto wait = [&](int i) {
     came[i] = std::chrono::steady_clock::now();
     EXPECT_FALSE(stores[i]->barrier(name, ms, errors[i]));
+    took[i] = millisecondsSince(came[i]);
   };
   std::thread other([&] { wait(0); });
   wait(1);
   other.join();
-  return std::abs((came[1] - came[0]) / std::chrono::milliseconds(1)) < ms / 2;
+  // What one takes longer it may have taken before it began to wait.
+  return std::abs((came[1] - came[0]) / std::chrono::milliseconds(1)) <
+             ms / 2 &&
+         std::max(took[0], took[1]) < 1.25 * static_cast<double>(ms);
 }
 
 TEST(Store, WhoIsMissingIsNamed) {

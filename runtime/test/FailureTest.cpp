@@ -15,30 +15,33 @@
 using namespace shardrt;
 using namespace shardrt::test;
 
-/// Every rank must be able to run a good step after a bad one.
-static void checkRecovers(TestWorld &world) {
-  EXPECT_EQ(world.run([](shardrt_context *ctx) {
-    for (int64_t site : {0, 1, 2})
-      if (int status = callSite(ctx, site))
-        return status;
-    return 0;
-  }),
-            SHARDRT_OK)
-      << world.error();
+/// Every rank must be able to run a good step after a bad one. Where a watchdog
+/// waits for a moment only, some may be late `attempts - 1` times.
+static void checkRecovers(TestWorld &world, int attempts = 1) {
+  int status = SHARDRT_WATCHDOG;
+  for (int i = 0; i < attempts && status == SHARDRT_WATCHDOG; ++i)
+    status = world.run([](shardrt_context *ctx) {
+      for (int64_t site : {0, 1, 2})
+        if (int status = callSite(ctx, site))
+          return status;
+      return 0;
+    });
+  EXPECT_EQ(status, SHARDRT_OK) << world.error();
   EXPECT_EQ(world.error(), "");
 }
 
 TEST(Mismatch, IsNamedOnBothSides) {
   TestWorld world(threeSites(4));
-  double time = seconds([&] {
-    EXPECT_EQ(world.run([](shardrt_context *ctx) {
-      if (int status = callSite(ctx, 2))
-        return status;
-      return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
-    }),
-              SHARDRT_MISMATCH);
+  expectWithin(1.0, "named", [&] {
+    return seconds([&] {
+      EXPECT_EQ(world.run([](shardrt_context *ctx) {
+        if (int status = callSite(ctx, 2))
+          return status;
+        return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
+      }),
+                SHARDRT_MISMATCH);
+    });
   });
-  EXPECT_LT(time, 1.0);
   EXPECT_NE(world.error().find("halo_exchange #0"), std::string::npos)
       << world.error();
   EXPECT_NE(world.error().find("all_reduce #1 of 2 elements"),
@@ -67,17 +70,18 @@ TEST(Mismatch, OfCounts) {
 TEST(Mismatch, WithARankThatHasFinished) {
   for (int repeat : {1, 3}) {
     TestWorld world(threeSites(4), 0, 60'000);
-    double time = seconds([&] {
-      EXPECT_EQ(world.run(
-                    [](shardrt_context *ctx) {
-                      if (int status = callSite(ctx, 1))
-                        return status;
-                      return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
-                    },
-                    repeat),
-                SHARDRT_MISMATCH);
+    expectWithin(1.0, "repeated " + std::to_string(repeat) + " times", [&] {
+      return seconds([&] {
+        EXPECT_EQ(world.run(
+                      [](shardrt_context *ctx) {
+                        if (int status = callSite(ctx, 1))
+                          return status;
+                        return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
+                      },
+                      repeat),
+                  SHARDRT_MISMATCH);
+      });
     });
-    EXPECT_LT(time, 1.0);
     EXPECT_NE(world.error().find("meets the end of the step of rank 2"),
               std::string::npos)
         << world.error();
@@ -169,7 +173,9 @@ TEST(Lost, AStatusWithoutAMessage) {
 }
 
 TEST(Watchdog, NamesWhoIsMissingAndWhere) {
-  expectTheMissingRankIsNamed(4, Way::Host, 200, checkRecovers);
+  expectTheMissingRankIsNamed(4, Way::Host, 200, [](TestWorld &world) {
+    checkRecovers(world, /*attempts=*/20);
+  });
 }
 
 TEST(Watchdog, SlowIsNotDead) {
@@ -189,10 +195,10 @@ TEST(Watchdog, SlowIsNotDead) {
 }
 
 TEST(Watchdog, ARankThatNeverComesBackIsLeftBehind) {
-  // Shared with a thread that outlives the world.
-  auto release = std::make_shared<std::atomic<bool>>(false);
-  auto reached = std::make_shared<std::atomic<bool>>(false);
-  {
+  expectWithin(1.0, "left behind", [] {
+    // Shared with a thread that outlives the world.
+    auto release = std::make_shared<std::atomic<bool>>(false);
+    auto reached = std::make_shared<std::atomic<bool>>(false);
     TestWorld world(threeSites(3), 0, /*timeoutMs=*/100, /*graceMs=*/100);
     double time = seconds([&] {
       EXPECT_EQ(world.run([release, reached](shardrt_context *ctx) {
@@ -207,7 +213,6 @@ TEST(Watchdog, ARankThatNeverComesBackIsLeftBehind) {
       }),
                 SHARDRT_WATCHDOG);
     });
-    EXPECT_LT(time, 1.0);
     EXPECT_NE(world.error().find("rank 0: did not come back"),
               std::string::npos)
         << world.error();
@@ -217,7 +222,8 @@ TEST(Watchdog, ARankThatNeverComesBackIsLeftBehind) {
     for (int i = 0; i < 2000 && !*reached; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_TRUE(*reached);
-  }
+    return time;
+  });
 }
 
 TEST(Usage, IsRefusedWithTheSite) {

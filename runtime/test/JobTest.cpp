@@ -29,15 +29,12 @@ static constexpr Way jobWays[] = {Way::Shared, Way::Sockets};
 TEST(Job, AMismatchIsNamedOnBothSides) {
   for (Way way : jobWays) {
     TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
-    double time = seconds([&] {
-      EXPECT_EQ(world.run([](shardrt_context *ctx) {
-        if (int status = callSite(ctx, 2))
-          return status;
-        return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
-      }),
-                SHARDRT_MISMATCH);
-    });
-    EXPECT_LT(time, 1.0) << nameOf(way);
+    EXPECT_EQ(world.run([](shardrt_context *ctx) {
+      if (int status = callSite(ctx, 2))
+        return status;
+      return callSite(ctx, shardrt_rank(ctx) == 3 ? 1 : 0);
+    }),
+              SHARDRT_MISMATCH);
     for (const char *part : {"halo_exchange #0", "all_reduce #1 of 2 elements",
                              "rank 3", " meets "})
       EXPECT_NE(world.error().find(part), std::string::npos)
@@ -72,7 +69,7 @@ TEST(Job, AMismatchOfCountsAndOrders) {
 TEST(Job, AHundredMismatchesAreNamedOnBothSidesWithinASecond) {
   for (Way way : {Way::Host, Way::Shared, Way::Sockets}) {
     double longest = 0;
-    for (int i = 0; i < 100; ++i) {
+    auto mismatch = [&](int i) {
       constexpr int64_t ranks = 4;
       TestWorld world(threeSites(ranks), 0, 10'000, 0, false, way);
       // Who, where of nine calls, and what: another site, another count, one
@@ -118,8 +115,11 @@ TEST(Job, AHundredMismatchesAreNamedOnBothSidesWithinASecond) {
       EXPECT_NE(world.error().find("rank " + std::to_string(odd)),
                 std::string::npos)
           << nameOf(way) << ", case " << i << ": " << world.error();
-      EXPECT_LT(time, 1.0) << nameOf(way) << ", case " << i;
-    }
+      return time;
+    };
+    for (int i = 0; i < 100; ++i)
+      expectWithin(1.0, nameOf(way) + (", case " + std::to_string(i)),
+                   [&] { return mismatch(i); });
     std::printf("R9: 100 mismatches over %s, named after %.3f s at most\n",
                 nameOf(way), longest);
   }
@@ -139,21 +139,22 @@ TEST(Job, ARankThatComesLateHearsOfThisRun) {
 }
 
 TEST(Job, ARankThatHasFinished) {
-  for (Way way : jobWays) {
-    TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
-    double time = seconds([&] {
-      EXPECT_EQ(world.run([](shardrt_context *ctx) {
-        if (int status = callSite(ctx, 1))
-          return status;
-        return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
-      }),
-                SHARDRT_MISMATCH);
+  for (Way way : jobWays)
+    expectWithin(1.0, nameOf(way), [&] {
+      TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
+      double time = seconds([&] {
+        EXPECT_EQ(world.run([](shardrt_context *ctx) {
+          if (int status = callSite(ctx, 1))
+            return status;
+          return shardrt_rank(ctx) == 2 ? 0 : callSite(ctx, 0);
+        }),
+                  SHARDRT_MISMATCH);
+      });
+      EXPECT_NE(world.error().find("meets the end of the step of rank 2"),
+                std::string::npos)
+          << nameOf(way) << ": " << world.error();
+      return time;
     });
-    EXPECT_LT(time, 1.0) << nameOf(way);
-    EXPECT_NE(world.error().find("meets the end of the step of rank 2"),
-              std::string::npos)
-        << nameOf(way) << ": " << world.error();
-  }
 }
 
 TEST(Job, RanksAreAStepApartAtMost) {
@@ -162,7 +163,7 @@ TEST(Job, RanksAreAStepApartAtMost) {
     // Over sockets a rank says that it is at a barrier when it waits: while it
     // computes, the others may have to.
     int64_t toBeOvertaken = way == Way::Sockets ? 0 : repeat - 1;
-    TestWorld world(threeSites(3), 0, 10'000, 0, false, way);
+    TestWorld world(threeSites(3), 0, 60'000, 0, false, way);
     std::atomic<int64_t> steps[3] = {};
     std::atomic<int64_t> furthest{0}, overtaken{0};
     auto look = [&](int64_t mine) {
@@ -185,7 +186,7 @@ TEST(Job, RanksAreAStepApartAtMost) {
                     // and no step after that.
                     if (mine <= toBeOvertaken) {
                       auto end = std::chrono::steady_clock::now() +
-                                 std::chrono::seconds(5);
+                                 std::chrono::seconds(30);
                       while (!look(mine) &&
                              std::chrono::steady_clock::now() < end)
                         std::this_thread::yield();
@@ -207,30 +208,31 @@ TEST(Job, RanksAreAStepApartAtMost) {
 
 TEST(Job, AFailingRankEndsAll) {
   for (Way way : jobWays)
-    for (bool throws : {false, true}) {
-      TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
-      double time = seconds([&] {
-        EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
-          if (int s = callSite(ctx, 0))
-            return s;
-          if (shardrt_rank(ctx) != 1)
-            return callSite(ctx, 1);
-          if (throws)
-            throw std::runtime_error("no more");
-          return shardrt_fail(ctx, SHARDRT_REFUSED, "index out of range");
-        }),
-                  throws ? SHARDRT_LOST : SHARDRT_REFUSED);
+    for (bool throws : {false, true})
+      expectWithin(0.5, nameOf(way), [&] {
+        TestWorld world(threeSites(4), 0, 10'000, 0, false, way);
+        double time = seconds([&] {
+          EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
+            if (int s = callSite(ctx, 0))
+              return s;
+            if (shardrt_rank(ctx) != 1)
+              return callSite(ctx, 1);
+            if (throws)
+              throw std::runtime_error("no more");
+            return shardrt_fail(ctx, SHARDRT_REFUSED, "index out of range");
+          }),
+                    throws ? SHARDRT_LOST : SHARDRT_REFUSED);
+        });
+        std::string expected =
+            std::string("rank 1: ") +
+            (throws ? "threw an exception: no more" : "index out of range");
+        EXPECT_EQ(world.error(), expected);
+        // The job is over.
+        EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
+        EXPECT_NE(world.error().find("an earlier run of this job failed"),
+                  std::string::npos);
+        return time;
       });
-      EXPECT_LT(time, 0.5) << nameOf(way);
-      std::string expected =
-          std::string("rank 1: ") +
-          (throws ? "threw an exception: no more" : "index out of range");
-      EXPECT_EQ(world.error(), expected);
-      // The job is over.
-      EXPECT_EQ(world.run([](shardrt_context *) { return 0; }), SHARDRT_LOST);
-      EXPECT_NE(world.error().find("an earlier run of this job failed"),
-                std::string::npos);
-    }
 }
 
 TEST(Job, TheWatchdogNamesWhoIsMissing) {
@@ -349,8 +351,8 @@ private:
 
 /// Forks `size` processes (but those in `absent`) that join one job, and runs
 /// `function` on all. `times`, if given, says of rank r of n when it had joined
-/// (at r), when it was done (at n + r), and how many seconds the machine kept
-/// it waiting at most (at 2n + r).
+/// (at r), when it was done (at n + r), how many seconds the machine kept it
+/// waiting (at 2n + r), and how often that was for long (at 3n + r).
 static std::vector<Outcome>
 runForked(const SiteTable &table, Way way, RankFunction function,
           Limits limits = {}, std::vector<int64_t> absent = {},
@@ -411,10 +413,11 @@ runForked(const SiteTable &table, Way way, RankFunction function,
       Control control;
       status = shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
                                           3, nullptr);
-      control.stop();
+      double late = control.stop();
       if (times) {
         (*times)[size + rank] = SharedTimes::now();
-        (*times)[2 * size + rank] = control.longest();
+        (*times)[2 * size + rank] = late;
+        (*times)[3 * size + rank] = double(control.pauses());
       }
       message = shardrt_world_error(world);
       shardrt_world_destroy(world);
@@ -483,7 +486,7 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
     for (int64_t victim : {0, 2})
       for (int64_t site : {0, 1, 2}) {
         // The last: when it was killed.
-        SharedTimes times(13);
+        SharedTimes times(17);
         Control control;
         std::vector<Outcome> outcomes = runForked(
             threeSites(4), way,
@@ -491,7 +494,7 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
               if (int s = callSite(ctx, site))
                 return s;
               if (shardrt_rank(ctx) == victim) {
-                times[12] = SharedTimes::now();
+                times[16] = SharedTimes::now();
                 raise(SIGKILL);
               }
               return callSite(ctx, (site + 1) % 3);
@@ -501,7 +504,7 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
         for (int64_t rank = 0; rank < 4; ++rank) {
           const Outcome &outcome = outcomes[rank];
           if (rank != victim)
-            EXPECT_LT(times[4 + rank] - times[12] - late, 2.0)
+            EXPECT_LT(times[4 + rank] - times[16] - late, 2.0)
                 << nameOf(way) << ", rank " << rank;
           EXPECT_EQ(outcome.status, rank == victim ? 100 + SIGKILL : 4)
               << nameOf(way) << ", rank " << rank << ": " << outcome.message;
@@ -514,31 +517,33 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
                 << nameOf(way) << ", rank " << rank << ": " << outcome.message;
         }
       }
-  // Nothing with a name is left behind.
+  // Nothing with a name is left behind. Directories are those of tests that
+  // save checkpoints, which may run at the same time.
   if (DIR *directory = opendir("/dev/shm")) {
     while (dirent *entry = readdir(directory))
-      EXPECT_EQ(std::string(entry->d_name).find("shardrt"), std::string::npos);
+      if (entry->d_type != DT_DIR)
+        EXPECT_EQ(std::string(entry->d_name).find("shardrt"),
+                  std::string::npos);
     closedir(directory);
   }
 }
 
 // R11c: within the limit of time and a second. A process that the machine keeps
 // waiting for half a second was stopped itself, for all that it knows, and
-// begins anew.
+// begins anew: it may take that much longer.
 TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
-  // A longer limit would let the machine do so more often.
   constexpr int64_t ms = 1'500;
   for (Way way : jobWays)
-    whereTheMachineKeepsUp(1, [&](int64_t) {
+    expectWithin(1e-3 * double(ms) + 1, nameOf(way), [&] {
       // The last: when it was stopped.
-      SharedTimes times(10);
+      SharedTimes times(13);
       std::vector<Outcome> outcomes = runForked(
           threeSites(3), way,
           [&](shardrt_context *ctx) -> int {
             if (int s = callSite(ctx, 0))
               return s;
             if (shardrt_rank(ctx) == 1) {
-              times[9] = SharedTimes::now();
+              times[12] = SharedTimes::now();
               raise(SIGSTOP);
             }
             return callSite(ctx, 1);
@@ -554,15 +559,15 @@ TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
           &times);
       EXPECT_NE(outcomes[0].message.find("missing: rank 1"), std::string::npos)
           << outcomes[0].message;
-      bool kept = times[6] < 0.25 && times[8] < 0.25;
+      double longest = 0;
       for (int64_t rank : {0, 2}) {
         EXPECT_EQ(outcomes[rank].status, SHARDRT_WATCHDOG)
             << outcomes[rank].message;
-        if (kept)
-          EXPECT_LT(times[3 + rank] - times[9], 1e-3 * double(ms) + 1)
-              << nameOf(way);
+        longest =
+            std::max(longest, times[3 + rank] - times[12] - times[6 + rank] -
+                                  1e-3 * double(ms) * times[9 + rank]);
       }
-      return kept;
+      return longest;
     });
 }
 
@@ -599,7 +604,7 @@ TEST(Processes, AJobThatIsStoppedAndContinuedGoesOn) {
 TEST(Processes, RanksThatDoNotComeAreNamed) {
   for (Way way : jobWays) {
     whereTheMachineKeepsUp(400, [&](int64_t ms) {
-      SharedTimes times(12);
+      SharedTimes times(16);
       double start = SharedTimes::now();
       std::vector<Outcome> outcomes = runForked(
           threeSites(4), way, [](shardrt_context *) { return 0; },

@@ -43,8 +43,8 @@ public:
     sleeper.join();
     return 1e-9 * static_cast<double>(late);
   }
-  /// Seconds by which the worst was too long; once it has ended.
-  double longest() const { return 1e-9 * static_cast<double>(latest); }
+  /// How many took a quarter of a second too long or more; once it has ended.
+  int64_t pauses() const { return numPauses; }
 
 private:
   static int64_t now() {
@@ -56,13 +56,14 @@ private:
     for (int64_t from = now(); end.load() == 0;) {
       std::this_thread::sleep_for(std::chrono::nanoseconds(asked));
       int64_t over = end.load(), to = over == 0 ? now() : over;
-      late += std::max<int64_t>(0, to - from - asked);
-      latest = std::max(latest, to - from - asked);
+      int64_t tooLong = std::max<int64_t>(0, to - from - asked);
+      late += tooLong;
+      numPauses += tooLong >= 250'000'000;
       from = to;
     }
   }
 
-  int64_t late = 0, latest = 0;
+  int64_t late = 0, numPauses = 0;
   std::atomic<int64_t> end{0};
   std::thread sleeper;
 };
@@ -75,6 +76,18 @@ inline double seconds(const std::function<void()> &body) {
   body();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   return took.count() - control.stop();
+}
+
+/// For what has to end within `limit` seconds: calls `attempt`, which returns
+/// how many it took, until it does, at most five times. Threads that share
+/// cores with other programs are late now and then, and a control that only
+/// sleeps is not; who waits for a watchdog is late each time.
+inline void expectWithin(double limit, const std::string &what,
+                         const std::function<double()> &attempt) {
+  double least = attempt();
+  for (int i = 1; i < 5 && least >= limit; ++i)
+    least = std::min(least, attempt());
+  EXPECT_LT(least, limit) << what;
 }
 
 /// For what has to come about within a limit of time that the test sets: calls
@@ -120,20 +133,23 @@ expectTheMissingRankIsNamed(int64_t ranks, Way way, int64_t ms,
       return callSite(ctx, 0);
     }),
               SHARDRT_WATCHDOG);
-    if (came < ranks)
-      return false;
     char text[64];
     std::snprintf(text, sizeof(text), "watchdog: no progress for %.3g s",
                   1e-3 * static_cast<double>(limit));
     std::string missing = "rank " + std::to_string(ranks - 1);
+    // Where the others got no core for so long, they are missing too.
+    bool isNamed = came == ranks;
     for (const std::string &part :
          {std::string(text),
           "missing: " + missing + ", last seen in all_reduce #1",
           "in halo_exchange #0 along \"x\" at test.py:1:1 for " + missing})
-      EXPECT_NE(world.error().find(part), std::string::npos)
-          << nameOf(way) << ": " << world.error();
-    after(world);
-    return true;
+      isNamed &= world.error().find(part) != std::string::npos;
+    if (isNamed)
+      after(world);
+    else
+      std::printf("%s, %lld ms: %s\n", nameOf(way),
+                  static_cast<long long>(limit), world.error().c_str());
+    return isNamed;
   });
 }
 
