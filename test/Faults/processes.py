@@ -68,8 +68,8 @@ def marked(mark: str) -> list[int]:
 
 
 def shared_memory() -> set[str]:
-    """What has a name in the system's shared memory; directories, and semaphores of Python's multiprocessing, are other programs' own affair."""
-    return {entry.name for entry in os.scandir("/dev/shm") if not entry.name.startswith("sem.mp-") and not entry.is_dir(follow_symlinks=False)}
+    """What of ours has a name in the system's shared memory: segments of MPI, of Python's multiprocessing and of others come and go beside a run."""
+    return {entry.name for entry in os.scandir("/dev/shm") if "shard" in entry.name and not entry.is_dir(follow_symlinks=False)}
 
 
 @dataclass

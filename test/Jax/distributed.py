@@ -5,19 +5,16 @@ Without arguments this starts the processes; with a role it is one of them and p
 
 import json
 import os
-import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Inputs"))
+from ports import free_port
 
 PYTHON = [sys.executable, os.path.abspath(__file__)]
 DEVICES = 4
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def train() -> list[float]:

@@ -1,15 +1,18 @@
 """Several processes with ranks of their own: as launchers start them, and as they say themselves. No JAX."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import shardc
 from shardc import _balance
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Inputs"))
+from ports import free_port
 
 CENTRED = """
 module @centre {
@@ -185,12 +188,6 @@ ROLES: Mapping[str, Callable[[shardc.Job], None]] = {
     "uneven": uneven, "several": several, "binds": binds, "balances": balances, "dies": dies, "raises": raises}
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 def variables(how: str, rank: int, port: int) -> dict[str, str]:
     """What a launcher says to process ``rank`` of two."""
     if how == "torchrun":
@@ -211,7 +208,7 @@ def start(role: str, how: str, transport: str = "", devices: int = 1) -> list[in
     children = [subprocess.Popen([sys.executable, __file__, role, how, str(rank), str(port), transport],
                                  env=os.environ | variables(how, rank, port) | {"SHARDC_DEVICES": str(devices)})
                 for rank in range(2)]
-    return [child.wait(timeout=60) for child in children]
+    return [child.wait(timeout=250) for child in children]
 
 
 def main() -> None:
