@@ -42,13 +42,16 @@ def sparse_products() -> None:
 
 
 def halves() -> None:
-    """LAPACK has no floats of 16 bits: factors are computed in f32 and rounded."""
+    """LAPACK has no floats of 16 bits: factors are computed in f32 and rounded. QR is refused, as by JAX's CPU."""
     square = np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], "f4")
     for kind, near in ((jnp.bfloat16, 0.05), (jnp.float16, 0.005)):
         given = jnp.asarray(square, kind)
-        q, r = jax.jit(jnp.linalg.qr)(given)
-        assert q.dtype == r.dtype == kind
-        np.testing.assert_allclose(np.asarray(q, "f4") @ np.asarray(r, "f4"), square, atol=near)
+        try:
+            jnp.linalg.qr(given)
+        except (NotImplementedError, TypeError) as error:
+            assert jnp.dtype(kind).name in str(error), error
+        else:
+            raise AssertionError("QR of 16 bits is refused by JAX")
         values = lax.linalg.eigh(given)[1]
         assert values.dtype == kind
         np.testing.assert_allclose(np.asarray(values, "f4"), np.linalg.eigvalsh(square), atol=near)
