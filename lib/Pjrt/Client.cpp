@@ -578,6 +578,12 @@ Error *Device_MemoryStats(Device_MemoryStats_Args *args) {
   answer.num_allocs_is_set = true;
   answer.bytes_limit = stats.bytes_limit;
   answer.bytes_limit_is_set = stats.bytes_limit != 0;
+  // Devices of the host share its memory: what each can have if all have as
+  // much. JAX's callers read it wherever there are figures at all.
+  const Client &client = *args->device->client;
+  answer.bytes_reservable_limit =
+      stats.bytes_limit / (client.onHost ? client.here.size() : 1);
+  answer.bytes_reservable_limit_is_set = answer.bytes_limit_is_set;
   *args = answer;
   return nullptr;
 }

@@ -136,6 +136,17 @@ TEST_F(PjrtApi, DevicesReachTheirMemoryAndTheHosts) {
             "no device 2: there are 2");
 }
 
+TEST_F(PjrtApi, DevicesOfTheHostShareItsMemory) {
+  auto args = sized<Device_MemoryStats_Args>();
+  args.device = device(1);
+  EXPECT_EQ(message(api->Device_MemoryStats(&args)), "");
+  EXPECT_TRUE(args.bytes_limit_is_set);
+  EXPECT_GT(args.bytes_limit, 0);
+  EXPECT_TRUE(args.bytes_reservable_limit_is_set);
+  EXPECT_EQ(args.bytes_reservable_limit, args.bytes_limit / 2);
+  EXPECT_FALSE(args.largest_alloc_size_is_set);
+}
+
 TEST_F(PjrtApi, BuffersGoThereAndBack) {
   std::vector<float> data(6);
   std::iota(data.begin(), data.end(), 1.0f);
