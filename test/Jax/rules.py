@@ -9,7 +9,7 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 from jax import export, lax
-from jax.experimental import sparse
+from jax.experimental import buffer_callback, sparse
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -110,6 +110,33 @@ def foreign() -> None:
     mlir.register_lowering(doubled, lower)
     np.testing.assert_array_equal(jax.jit(doubled.bind)(x), np.arange(3) * 2)
     print("foreign good")
+
+
+def buffers() -> None:
+    """Functions that write their results, of JAX's own types: new ones, and what an operand is given up for."""
+
+    def double(context, out, value, *, more):
+        assert isinstance(context, buffer_callback.ExecutionContext) and isinstance(value, buffer_callback.Buffer)
+        assert context.stage == buffer_callback.ExecutionStage.EXECUTE
+        assert value.shape == (3,) and value.dtype == "f4" and out["sum"].writeable
+        np.asarray(out["sum"])[...] = np.asarray(value).sum()
+        np.from_dlpack(out["same"])[1:] += np.asarray(more)
+
+    like = {"same": jax.ShapeDtypeStruct((3,), "f4"), "sum": jax.ShapeDtypeStruct((), "f4")}
+    f = buffer_callback.buffer_callback(double, like, input_output_aliases={0: 0}, vmap_method="sequential")
+    for form in (f, jax.jit(f)):
+        found = form(x, more=10.0)
+        np.testing.assert_array_equal(found["same"], [0, 11, 12])
+        assert found["sum"] == 3
+    np.testing.assert_array_equal(jax.vmap(lambda a: f(a, more=1.0))(jnp.stack([x, x + 1]))["sum"], [3, 6])
+    for wrong, why in ((lambda context, out, value: 1, "must not return any values"), (lambda context, out, value: context.stream, "GPU context is not available")):
+        try:
+            jax.block_until_ready(buffer_callback.buffer_callback(wrong, like["same"])(x))
+        except jax.errors.JaxRuntimeError as error:
+            assert why in str(error), error
+        else:
+            raise AssertionError(why)
+    print("buffers good")
 
 
 def used() -> None:
@@ -228,6 +255,7 @@ halves()
 systems()
 inspected()
 foreign()
+buffers()
 used()
 lines()
 fours()

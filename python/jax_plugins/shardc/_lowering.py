@@ -25,7 +25,7 @@ def register_platform(path: Path) -> None:
     from jax._src import xla_bridge
 
     for part in (_declare_stable, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back,
-                 _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
+                 _inspect_shardings, _call_exported, _call_with_buffers, _export_dlpack, _import_dlpack):
         _try(part)
     try:
         table.connect(path)
@@ -222,6 +222,58 @@ def _call_exported() -> None:
     _set_rule(_export.call_exported_p, lower)
 
 
+def _call_with_buffers() -> None:
+    """``jax.experimental.buffer_callback``: functions that write their results."""
+    from jax._src import buffer_callback, callback, tree_util
+    from jax._src.lib import xla_client
+
+    class Context:
+        """What JAX calls ExecutionContext, which its own runtime alone can make."""
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            return buffer_callback.ExecutionContext
+
+        @property
+        def stage(self) -> Any:
+            return buffer_callback.ExecutionStage.EXECUTE
+
+        @property
+        def stream(self) -> int:
+            raise xla_client.XlaRuntimeError("UNIMPLEMENTED: XLA FFI GPU context is not available: "
+                                             "operands are in the host's memory")
+
+    class Buffer(numpy.ndarray[Any, Any]):
+        """An array that says it is JAX's Buffer."""
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            return buffer_callback.Buffer
+
+        @property
+        def writeable(self) -> bool:
+            return self.flags.writeable
+
+    def lower(context: Any, *operands: Any, callback: Callable[..., Any], in_tree: Any, out_tree: Any,
+              has_side_effect: bool, input_output_aliases: Any, **_: Any) -> Any:
+        kept = {result: operand for operand, result in input_output_aliases}
+        shapes = [(aval.shape, aval.dtype) for aval in context.avals_out]
+
+        def call(*values: Any) -> list[Any]:
+            results = [values[kept[i]].copy() if i in kept else numpy.empty(*shape) for i, shape in enumerate(shapes)]
+            inputs, named = tree_util.tree_unflatten(in_tree, [value.view(Buffer) for value in values])
+            outputs = tree_util.tree_unflatten(out_tree, [result.view(Buffer) for result in results])
+            if callback(Context(), outputs, *inputs, **named) is not None:
+                raise ValueError("buffer_callback callback must not return any values.")
+            return results
+
+        return emit(context, call, None, list(operands), context.avals_in, context.avals_out,
+                    has_side_effect=has_side_effect, returns_token=False)[0]
+
+    emit = callback.emit_python_callback
+    _set_rule(buffer_callback.buffer_callback_p, lower)
+
+
 def _set_rule(primitive: Any, rule: Callable[..., Any]) -> None:
     from jax._src.interpreters import mlir
 
@@ -303,7 +355,7 @@ def _guard_reads() -> None:
     table.copy_reads(True, state.get_global() is not None)
 
 
-_ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "buffer_callback"})
+_ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback"})
 """Primitives whose rule is the same for all platforms, and asks which one it is."""
 _CHOOSE_BY_PLATFORM = frozenset({"platform_index", "cond"})
 """Primitives of ``lax.platform_dependent``: which branch it is, and the branches."""
@@ -312,8 +364,8 @@ _AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
 _NOT_OF_BYTES = frozenset({"erf"})
 """JAX cannot write programs with these for floats of fewer than 16 bits."""
 _OF_LAPACK = frozenset({"cholesky", "eig", "eigh", "hessenberg", "lu", "schur", "svd", "tridiagonal"})
-"""Primitives whose rule for the CPU names functions by type, and has none for floats of 16 bits. Those of QR are not here: that JAX
-refuses it, its tests demand, and newer versions refuse it before they ask for a platform's rule."""
+"""Primitives whose rule for the CPU names functions by type, and has none for floats of 16 bits. Those of QR are not
+here: JAX's tests demand that it is refused, and newer versions refuse it before they ask for a platform's rule."""
 
 
 class _Rules(dict[Any, Any]):
