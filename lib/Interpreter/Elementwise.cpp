@@ -87,10 +87,29 @@ COMPLEX(asinh2, std::asinh(x))
 COMPLEX(acosh2, std::acosh(x))
 COMPLEX(atanh2, std::atanh(x))
 COMPLEX(sqrt2, std::sqrt(x))
-COMPLEX(cbrt2, std::pow(x, 1.0 / 3))
 COMPLEX(rsqrt2, 1.0 / std::sqrt(x))
 COMPLEX(logistic2, 1.0 / (1.0 + std::exp(-x)))
 COMPLEX(conj2, std::conj(x))
+
+/// x^y. C leaves open what exp(y log x) says of limits: 1 to anything is 1, and
+/// infinity to a real number infinite or 0, as of real numbers; of 0 see
+/// below; what else is not finite gives no number.
+static Complex complexPower(Complex x, Complex y) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(),
+                   kInfinity = std::numeric_limits<double>::infinity();
+  if (y == Complex(0, 0) || x == Complex(1, 0))
+    return {1, 0};
+  if (x == Complex(0, 0))
+    return y.real() > 0 && !std::isnan(y.imag()) ? Complex(0, 0)
+                                                 : Complex(kNaN, kNaN);
+  if (x == Complex(kInfinity, 0) && y.imag() == 0 && !std::isnan(y.real()))
+    return {y.real() > 0 ? kInfinity : 0, 0};
+  for (double part : {x.real(), x.imag(), y.real(), y.imag()})
+    if (!std::isfinite(part))
+      return {kNaN, kNaN};
+  return std::pow(x, y);
+}
+COMPLEX(cbrt2, complexPower(x, 1.0 / 3))
 
 /// exp(x) - 1, exact for small x too: cos y - 1 is -2 sin(y/2)^2.
 static Complex expm12(Complex x) {
@@ -328,17 +347,8 @@ static Element minimum(const Format &format, Element a, Element b) {
 }
 
 static Element power(const Format &format, Element a, Element b) {
-  if (format.isComplex()) {
-    if (a.complex() == Complex(0, 0)) {
-      Complex y = b.complex();
-      if (y == Complex(0, 0))
-        return Element::of(Complex(1, 0));
-      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-      bool vanishes = y.real() > 0 && !std::isnan(y.imag());
-      return Element::of(vanishes ? Complex(0, 0) : Complex(kNaN, kNaN));
-    }
-    return rounded(format, std::pow(a.complex(), b.complex()));
-  }
+  if (format.isComplex())
+    return rounded(format, complexPower(a.complex(), b.complex()));
   if (format.isFloat())
     return rounded(format, std::pow(a.real, b.real));
   int64_t base = a.integer;

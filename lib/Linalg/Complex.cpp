@@ -573,15 +573,20 @@ static Complex arcHyperbolicTangent(Complex z) {
 }
 
 /// x^y, where `result` is what exp(y log x) gives: 0^0 is 1, 0 to what has a
-/// positive real part 0, and to anything else no number.
-static Complex withZeroBase(Complex x, Complex y, Complex result) {
+/// positive real part 0, and to anything else no number. As of real numbers, 1
+/// to anything is 1, and infinity to a real number is infinite or 0.
+static Complex withLimits(Complex x, Complex y, Complex result) {
   Num zero = x.re.of(0), one = x.re.of(1);
-  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
+  Mask real = x.im == 0.0, noBase = (x.re == 0.0) & real,
        noExponent = (y.re == 0.0) & (y.im == 0.0);
   Num none =
       functions::choose((y.re > 0.0) & !isNan(y.im), zero, x.re.of(kNan));
   result = choose(noBase, Complex{none, none}, result);
-  return choose(noExponent, Complex{one, zero}, result);
+  Num limit = functions::choose(y.re > 0.0, x.re.of(kInfinity), zero);
+  result = choose((x.re == kInfinity) & real & (y.im == 0.0) & !isNan(y.re),
+                  Complex{limit, zero}, result);
+  return choose(noExponent | ((x.re == 1.0) & real), Complex{one, zero},
+                result);
 }
 
 /// x^y = exp(y log x).
@@ -589,7 +594,7 @@ static Complex power(Complex x, Complex y) {
   Complex logX = logarithm(x);
   Complex product = {difference(y.re, logX.re, y.im, logX.im),
                      difference(y.re, logX.im, -y.im, logX.re)};
-  return withZeroBase(x, y, exponentialOf(product));
+  return withLimits(x, y, exponentialOf(product));
 }
 
 /// log z, to about 2^-100.
@@ -618,14 +623,19 @@ static Complex fullPower(Complex x, Complex y) {
   Mask inside =
       (functions::abs(re.hi) < 1400.0) & (functions::abs(im.hi) < 0x1p20);
   Pair none = pairOf(re.hi.of(0));
-  Complex far = exponentialOf({re.hi, im.hi});
+  // Sums of two numbers have no infinities: what overflows is NaN in them.
+  Complex plain = {difference(y.re, logX.re.hi, y.im, logX.im.hi),
+                   difference(y.re, logX.im.hi, -y.im, logX.re.hi)};
+  Complex far =
+      exponentialOf({functions::choose(isNan(re.hi), plain.re, re.hi),
+                     functions::choose(isNan(im.hi), plain.im, im.hi)});
   Exponential e = exponential(functions::choose(inside, re, none));
   Angle angle = angleFull(functions::choose(inside, im, none));
   Pair size = e.less + re.hi.of(1);
   Bits n = e.n - e.n.of(0x4338000000000000);
   Complex near =
       timesPower({sumOf(size * angle.cosine), sumOf(size * angle.sine)}, n);
-  return withZeroBase(x, y, choose(inside, near, far));
+  return withLimits(x, y, choose(inside, near, far));
 }
 
 //===----------------------------------------------------------------------===//

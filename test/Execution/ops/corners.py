@@ -324,6 +324,35 @@ def powers_of_zero() -> Iterator[Module]:
     yield module
 
 
+def powers_of_limits() -> Iterator[Module]:
+    """Complex 1 to any power, and infinity to real ones, as real numbers have it; what overflows, as NumPy has it."""
+    module = Module()
+    for narrow, number in (("f32", np.complex64), ("f64", np.complex128)):
+        real, element = BY_NAME[narrow], BY_NAME[f"complex<{narrow}>"]
+        largest, least = np.finfo(number).max, np.finfo(number).tiny
+        limits = [np.inf, -np.inf, np.nan, 2.5, -2, 0.5, 0]
+        cases: list[tuple[Any, Any, Any]] = [(base, power, complex(np.power(base, power))) for base in (1.0, np.inf) for power in limits]
+        cases += [(1, complex(power, 2), 1 + 0j) for power in limits]
+        cases += [(base, power, complex(np.nan, np.nan)) for base in (complex(2, np.inf), complex(-np.inf, 1), complex(np.nan, 1))
+                  for power in (1 + 1j, -1 + 1j, 2.5)]
+        with np.errstate(all="ignore"):
+            cases += [(base, power, number(base) ** number(power)) for base, power in
+                      ((2 + 2j, largest), (2 + 2j, complex(largest, 1)), (least, complex(largest, 1)), (least + least * 1j, largest))]
+        x, y, want = (np.array(column, number) for column in zip(*cases, strict=True))
+        want.imag[np.isnan(want.real)] = np.nan
+        kind, part = t(len(y), element=element.name), t(len(y), element=narrow)
+        got = module.op(f"stablehlo.power {module.constant(x, element)}, {module.constant(y, element)} : {kind}")
+        # Of a NaN either part may be one.
+        nan, zero = np.isnan(want), np.zeros(len(y), want.real.dtype)
+        for name, value in (("real", want.real), ("imag", want.imag)):
+            side = module.op(f"stablehlo.{name} {got} : ({kind}) -> {part}")
+            module.expect(module.op(f"stablehlo.select {module.constant(nan, I1)}, {module.constant(zero, real)}, {side} : "
+                                    f"({t(len(y), element='i1')}, {part}, {part}) -> {part}"), np.where(nan, 0, value).astype(want.real.dtype), real)
+        test = module.op(f"stablehlo.compare NE, {got}, {got} : ({kind}, {kind}) -> {t(len(y), element='i1')}")
+        module.expect(test, nan, I1)
+    yield module
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Ops that are said in others
 # ---------------------------------------------------------------------------------------------------------------------
@@ -442,7 +471,7 @@ def random_bits() -> Iterator[Module]:
     yield module
 
 
-PARTS = (convolutions, windows, scatters, orders, control, empties, powers_of_zero, normalisation,
+PARTS = (convolutions, windows, scatters, orders, control, empties, powers_of_zero, powers_of_limits, normalisation,
          random_bits)
 
 
