@@ -147,13 +147,18 @@ int CompileCache::openDirectory(bool make, std::string &problem) const {
   return refuse(why, true);
 }
 
-/// The key that signs and is trusted; null where there is none.
+/// The key that signs and is trusted; null where there is none: silently,
+/// unless key or cache were asked for, or a key is there that is of no use.
 const UserKey *CompileCache::userKey(std::string &problem) const {
   std::lock_guard lock(mutex);
   if (!key) {
     key.emplace();
     keyProblem = readUserKey(options.keyFile, /*make=*/true, *key);
-    if (!keyProblem.empty() && key->isGiven)
+    struct stat status;
+    bool isSaid =
+        key->isGiven || options.isGiven ||
+        (!key->path.empty() && lstat(key->path.c_str(), &status) == 0);
+    if (!keyProblem.empty() && isSaid)
       addLine(problem, keyProblem + "; programs are compiled each time");
   }
   return keyProblem.empty() ? &*key : nullptr;

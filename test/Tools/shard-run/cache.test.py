@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -205,7 +206,10 @@ def directories() -> None:
     assert result.returncode == 0 and "cache" not in result.stderr, result
     # Nowhere to have a key.
     result = run(MODEL, XDG_CONFIG_HOME="/dev/null")
-    assert result.returncode == 0 and result.stdout == right.stdout and "cache" not in result.stderr, result
+    assert result.returncode == 0 and result.stdout == right.stdout, result
+    assert result.stderr.count("/dev/null/shardc/key: Not a directory; programs are compiled each time") == 1, result
+    result = run(MODEL, cache=None, HOME=str(home), XDG_CACHE_HOME="", XDG_CONFIG_HOME="/dev/null")
+    assert result.returncode == 0 and "warning" not in result.stderr, result
     result = run(MODEL, SHARDC_CACHE_SIZE="much")
     assert "SHARDC_CACHE_SIZE=much: expected bytes, such as 200M" in result.stderr and result.returncode == 0, result
     full()
@@ -221,6 +225,69 @@ def full() -> None:
         return  # no namespaces here
     assert result.returncode == 0 and "output 0" in result.stdout and "left:" not in result.stdout, result
     assert "cannot be written to: No space left on device; the program is not kept" in result.stderr, result
+
+
+def unprivileged() -> None:
+    """A user without privileges beside a root that was there before: a line or nothing, never a failure."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        model, cache, key = home / "model.mlir", home / ".cache/shardc", home / ".config/shardc/key"
+        shutil.copy(MODEL, model)
+        right = run(str(model), cache="").stdout
+
+        def theirs(*arguments: str, named: bool = False, at: Path = home) -> tuple[list[str], bool]:
+            """The lines about the cache of a run by user 65534, and whether it compiled."""
+            given = {"PATH": os.environ["PATH"], "HOME": str(at)} | ({"SHARDC_CACHE_DIR": str(cache)} if named else {})
+            result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "shard-run", str(model), *arguments],
+                                    env=given, capture_output=True, text=True, check=False)
+            assert result.returncode == 0 and (arguments or result.stdout == right), result
+            return [line for line in result.stderr.splitlines() if "warning" in line], "compiled in" in result.stderr
+
+        if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "shard-run", "--version"], capture_output=True, check=False).returncode != 0:
+            return  # the tools are in a folder of root's alone
+        # A home that it cannot write to, and root's.
+        assert theirs() == theirs(at=Path("/root")) == ([], True)
+        lines, _ = theirs(named=True)
+        assert len(lines) == 1 and f"{cache}: cannot be made: Permission denied" in lines[0], lines
+        for folder in (cache, key.parent):
+            folder.mkdir(parents=True, mode=0o700)
+            os.chown(folder.parent, 65534, 65534)
+        # Directories that root made.
+        lines, compiled_it = theirs()
+        assert not lines and compiled_it, lines
+        lines, _ = theirs(named=True)
+        assert len(lines) == 1 and f"{cache}: cannot be used: Permission denied" in lines[0], lines
+        cache.chmod(0o755)
+        lines, _ = theirs()
+        assert len(lines) == 1 and "belongs to another user" in lines[0], lines
+        os.chown(cache, 65534, 65534)
+        # Its own cache, and a folder for keys that is root's.
+        assert theirs() == ([], True)
+        lines, _ = theirs(named=True)
+        assert len(lines) == 1 and f"{key}: Permission denied; programs are compiled each time" in lines[0], lines
+        os.chown(key.parent, 65534, 65534)
+        assert theirs() == ([], True) and theirs() == ([], False)
+        # A program of root's in its place is compiled again and replaced, whether it can be read or not.
+        (entry,) = cache.glob("*.program")
+        for mode in (0o600, 0o644):
+            os.chown(entry, 0, 0)
+            entry.chmod(mode)
+            lines, compiled_it = theirs()
+            assert len(lines) == 1 and "the program is compiled again" in lines[0] and compiled_it, lines
+            assert theirs() == ([], False) and entry.stat().st_uid == 65534
+        # Found where nothing can be written.
+        cache.chmod(0o500)
+        assert theirs() == ([], False) and theirs("--mesh=x=2") == ([], True)
+        lines, _ = theirs("--mesh=x=2", named=True)
+        assert len(lines) == 1 and f"{cache}: cannot be written to: Permission denied; the program is not kept" in lines[0], lines
+        # A key that root made.
+        os.chown(key, 0, 0)
+        for named in (False, True):
+            lines, compiled_it = theirs(named=named)
+            assert len(lines) == 1 and f"{key}: Permission denied; programs are compiled each time" in lines[0] and compiled_it, lines
 
 
 def size() -> None:
@@ -278,6 +345,6 @@ def times() -> None:
 
 shutil.rmtree(FOLDER, ignore_errors=True)
 FOLDER.mkdir(parents=True)
-for check in (same_words, keys, damage, directories, size, crowds, *([times] if options.times else [])):
+for check in (same_words, keys, damage, directories, unprivileged, size, crowds, *([times] if options.times else [])):
     check()
 print("all good")
