@@ -86,9 +86,16 @@ static bool isStoredByLoop(Value value) {
 /// Where a loop builds `value` in an empty tensor, op by op in its place, gives
 /// it a buffer of its own: empty-tensor elimination would let it begin in the
 /// tensor that it is stored to or inserted into, and bufferization refuses that
-/// before it has found out that the loop works in place.
+/// before it has found out that the loop works in place. The same where
+/// branches hand on what such loops build.
 static void keepApart(Value value) {
   Operation *loop = value.getDefiningOp();
+  if (isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(loop)) {
+    for (Region &region : loop->getRegions())
+      keepApart(region.front().getTerminator()->getOperand(
+          cast<OpResult>(value).getResultNumber()));
+    return;
+  }
   if (!isa_and_nonnull<scf::ForOp, scf::WhileOp>(loop) || isStoredByLoop(value))
     return;
   auto empty = destinationOf(value).getDefiningOp<tensor::EmptyOp>();
@@ -399,10 +406,12 @@ struct AnchorLoopValuesPass final
                       loop.getAfterArguments());
       }
     });
-    getOperation().walk([](LoopLikeOpInterface loop) {
-      if (isa<scf::ForOp, scf::WhileOp>(loop))
-        copyYieldedInits(loop);
-      for (Value result : loop->getResults())
+    getOperation().walk([](Operation *op) {
+      if (isa<scf::ForOp, scf::WhileOp>(op))
+        copyYieldedInits(cast<LoopLikeOpInterface>(op));
+      else if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
+        return;
+      for (Value result : op->getResults())
         if (isInserted(result))
           keepApart(result);
     });

@@ -140,7 +140,8 @@ struct Chain {
   SmallVector<OpOperand *> cuts;
 };
 
-/// The chain that begins with `begin`, in parts of `part` updates or a few more.
+/// The chain that begins with `begin`, in parts of `part` updates or a few
+/// more.
 static Chain chainFrom(Value begin, size_t part) {
   Chain chain{begin, {}};
   // The tensors of the part at hand, with the updates of each.
@@ -151,12 +152,12 @@ static Chain chainFrom(Value begin, size_t part) {
     Operation *end = next->getOwner();
     tensors.push_back({value, next});
     // What a part begins with stays to be read where it came from.
-    bool isCut = tensors.size() > part &&
-                 llvm::all_of(ArrayRef(tensors).drop_front(chain.cuts.empty()),
-                              [&](auto tensor) {
-                                return isReadBefore(tensor.first, end,
-                                                    tensor.second);
-                              });
+    bool isCut =
+        tensors.size() > part &&
+        llvm::all_of(ArrayRef(tensors).drop_front(chain.cuts.empty()),
+                     [&](auto tensor) {
+                       return isReadBefore(tensor.first, end, tensor.second);
+                     });
     if (!isCut)
       continue;
     chain.cuts.push_back(next);

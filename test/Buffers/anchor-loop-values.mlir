@@ -198,6 +198,35 @@ func.func @built_by_a_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+// So is what a loop within one of two branches builds.
+// CHECK-LABEL: func.func @built_in_a_branch(
+//       CHECK:   scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+//       CHECK:     %[[CHOSEN:.*]] = scf.if
+//       CHECK:       %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4xf32>
+//       CHECK:       scf.for {{.*}} iter_args(%{{.*}} = %[[OWN]])
+//       CHECK:     materialize_in_destination %[[CHOSEN]] in %[[CARRIED]]
+func.func @built_in_a_branch(%x: tensor<4xf32>, %y: tensor<4xf32>, %which: i1, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<4xf32> {
+    %1 = scf.if %which -> tensor<4xf32> {
+      %empty = tensor.empty() : tensor<4xf32>
+      %2 = scf.for %j = %c0 to %c4 step %c1 iter_args(%now = %empty) -> tensor<4xf32> {
+        %3 = tensor.extract %y[%j] : tensor<4xf32>
+        %4 = tensor.insert %3 into %now[%j] : tensor<4xf32>
+        scf.yield %4 : tensor<4xf32>
+      }
+      scf.yield %2 : tensor<4xf32>
+    } else {
+      %2 = math.exp %y : tensor<4xf32>
+      scf.yield %2 : tensor<4xf32>
+    }
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
 // A sum that becomes columns of a larger tensor has a buffer of its own until then.
 // CHECK-LABEL: func.func @becomes_columns(
 //       CHECK:   %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4x4xf32>
