@@ -686,6 +686,44 @@ TEST(Emulator, FindsMisusedBarriersOfTransfers) {
          "behind");
 }
 
+/// Threads of two warps that add to a number in turns, each of which may read
+/// and write it until it tells the other by an mbarrier; `early`: in its second
+/// turn the first does before it writes.
+template <bool early> void takesTurns(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0], own = t / 32;
+  char *at = thread->shared + 64;
+  if (t == 0) {
+    *shared(thread, 0, true) = 0;
+    for (int32_t which : {0, 1})
+      shardrt_emulated_mbarrier_init(thread, at + 8 * which, 1, "kernel.py:69");
+  }
+  shardrt_emulated_barrier(thread, 0, "kernel.py:70");
+  for (int32_t turn = 0; turn < 3 && t % 32 == 0; ++turn) {
+    int32_t phase = own == 1 ? turn : turn - 1;
+    if (phase >= 0)
+      shardrt_emulated_mbarrier_wait(thread, at + 8 * own, phase % 2,
+                                     "kernel.py:71");
+    auto tell = [&] {
+      shardrt_emulated_mbarrier_arrive(thread, at + 8 * (1 - own), 0,
+                                       "kernel.py:72");
+    };
+    int32_t number = *shared(thread, 0, false);
+    bool isEarly = early && own == 0 && turn == 1;
+    if (isEarly)
+      tell();
+    *shared(thread, 0, true) = number + 1;
+    if (!isEarly)
+      tell();
+  }
+}
+
+TEST(Emulator, FollowsTurnsBetweenWarps) {
+  EXPECT_EQ(errorAhead(takesTurns<false>), "");
+  std::string error = errorAhead(takesTurns<true>);
+  EXPECT_NE(error.find("race on shared memory: byte 0 is"), std::string::npos)
+      << error;
+}
+
 /// One thread that copies by TMA. arguments: the map, then where to in shared
 /// memory, where the map is for it, and of how many dims it takes that to be.
 constexpr int64_t barrierAt = 4096;

@@ -752,6 +752,9 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
       cell.writer = lane.number;
       cell.writeWhere = where;
       cell.isWritten = true;
+      // Who comes after this write comes after what it comes after.
+      cell.readEpoch = 0;
+      cell.manyWarps = cell.manyLanes = false;
       continue;
     }
     if (now->checked && !cell.isWritten)
