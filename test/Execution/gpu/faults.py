@@ -146,6 +146,8 @@ ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>,
 """
 # The largest score of a row grows by far, and tiles are more than stages.
 STEEP = ATTENTION.replace("500", "600").replace("    spmd.yield %raw", "    %four = stablehlo.constant dense<4.0> : tensor<f32>\n    %s = stablehlo.multiply %raw, %four : tensor<f32>\n    spmd.yield %s")
+# More features than two tiles of rows have sums of, and three tiles of columns.
+WIDE = STEEP.replace("150", "70").replace("600", "300").replace("x64x", "x136x").replace("x40x", "x136x")
 # Rows of a block do not fit into shared memory twice: two groups have the same, and some of the features each.
 GRADIENT = """func.func @main(%q: tensor<70x72xbf16>, %k: tensor<150x72xbf16>, %v: tensor<150x256xbf16>, %m: tensor<70xf32>, %c: tensor<70xf32>,
     %g: tensor<70x256xf32>) -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>) {
@@ -203,6 +205,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "tensor-attention": (["--arch=sm_100a", "--precision=tf32", "--atol=2e-2", "--rtol=4e-3"], STEEP, {
         "barrier": [1], "bulk-copy": [2], "mbarrier-wait": [0, 1, 2, 3, 4, 5, 10, 11], "mbarrier-phase": [4], "mbarrier-count": [18],
         "warp-barrier": [0], "tensor-wait": [2, 3], "tensor-store": [2, 3], "tensor-commit": [1, 3], "tensor-fence": [2, 6, 7, 9]}),
+    # The same of one tile of rows, in turns. Waits: of the loads of both for a stage (three panels each), of who multiplies for rows, keys, weights, values (behind
+    # the loop again); of a turn's threads for scores, for the base, for what was multiplied before it is rescaled, for the last products, for the other's sums.
+    "wide-attention": (["--arch=sm_100a", "--precision=tf32", "--atol=2e-2", "--rtol=4e-3"], WIDE, {
+        "mbarrier-wait": [0, 3, 6, 7, 10, 18, 19, 20, 22], "warp-barrier": [1]}),
     "copied-attention": (["--arch=sm_80"], ATTENTION, {
         "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.

@@ -31,6 +31,10 @@ enum class GroupsDivide {
 bool launchOnWarpgroups(OpBuilder &b, const Step &step, PairPass pass,
                         GroupsDivide groups);
 
+/// Whether there is one.
+bool fitsWarpgroups(const Step &step, const PairPass &pass,
+                    GroupsDivide groups);
+
 /// Makes a kernel for sm_100a of `pass`; false where there is none.
 bool launchOnTensorMemory(OpBuilder &b, const Step &step, const PairPass &pass);
 

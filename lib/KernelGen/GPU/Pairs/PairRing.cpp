@@ -16,10 +16,16 @@ static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
 static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
 /// What a block may have.
 static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
+/// Stages of panels.
+static constexpr int64_t kMostPanels = 8;
 /// The same of mbarriers, and what else is behind stages.
 static constexpr int64_t kBarrierBytes = 256;
-/// Of tensor memory: rows of a tile, columns of one, and the most features.
+/// Of tensor memory: rows of a tile, columns of one, and the most features of
+/// two tiles.
 static constexpr int64_t kLanes = 128, kLaneColumns = 128, kLaneFeatures = 128;
+/// What one tile of rows keeps behind its ring (PairTensorWide): four numbers a
+/// row, and mbarriers.
+static constexpr int64_t kWideBytes = 4 * 4 * kLanes + 2 * kBarrierBytes;
 
 /// Where `tensor` has lines along `lineDim` whose neighbours along `dim` are in
 /// pieces of 16 bytes: how TMA copies know it.
@@ -80,9 +86,10 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
   return box;
 }
 
-/// What a kernel for `pass` reads; nothing where it is none.
-static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
-                                   const TileShape &shape) {
+/// What a kernel for `pass` reads, but for how many stages of it there are;
+/// nothing where it is none.
+static std::optional<Ring> panelsFor(const Step &step, const PairPass &pass,
+                                     const TileShape &shape) {
   Type half = step.half;
   bool forward = pass.weigh == Weigh::Forward;
   // As for other tensor cores: numbers of f16 end early.
@@ -129,9 +136,18 @@ static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
   // Registers and shared memory are for numbers of one term.
   if (pass.beside && ring.splits())
     return std::nullopt;
-  int64_t room = kSharedBytes - ring.leftBytes() - kBarrierBytes;
-  ring.stages = std::min(room / ring.stageBytes(), kMostStages);
-  if (ring.stages < 2)
+  return ring;
+}
+
+/// The same with as many stages as there is room for.
+static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
+                                   const TileShape &shape) {
+  std::optional<Ring> ring = panelsFor(step, pass, shape);
+  if (!ring)
+    return std::nullopt;
+  int64_t room = kSharedBytes - ring->leftBytes() - kBarrierBytes;
+  ring->stages = std::min(room / ring->stageBytes(), kMostStages);
+  if (ring->stages < 2)
     return std::nullopt;
   return ring;
 }
@@ -181,16 +197,32 @@ std::optional<RingPlan> gpukernels::pairs::planRing(const Step &step,
   return planWith(step, pass, shape, columns);
 }
 
-std::optional<RingPlan> gpukernels::pairs::planTensorMemory(const Step &step,
-                                                            PairPass &pass) {
+/// One tile of rows of many features: tensor memory has its sums beside the
+/// scores of two tiles of columns.
+static std::optional<RingPlan> planWide(const Step &step, const PairPass &pass,
+                                        TileShape shape) {
+  shape.rows = kLanes;
+  std::optional<Ring> ring = panelsFor(step, pass, shape);
+  if (!ring || ring->splits())
+    return std::nullopt;
+  ring->byPanels = true;
+  int64_t room = kSharedBytes - ring->leftBytes() - kWideBytes;
+  ring->stages = std::min(room / ring->stageBytes(), kMostPanels);
+  if (ring->stages < 2)
+    return std::nullopt;
+  return RingPlan{shape, *ring};
+}
+
+std::optional<RingPlan>
+gpukernels::pairs::planTensorMemory(const Step &step, const PairPass &pass) {
   // Weights are rounded, and made of products alone. A block's rows have all
   // features.
   auto isFew = [&](unsigned dim) {
     return ShapedType::isStatic(step.sizeOf(dim)) &&
            step.sizeOf(dim) <= kLaneFeatures;
   };
-  bool fits = step.shortWeights && step.isPlain() && pass.slab == 0 &&
-              pass.last && isFew(step.d) && isFew(step.e);
+  bool fits =
+      step.shortWeights && step.isPlain() && pass.slab == 0 && pass.last;
   // Threads load and store whole rows, 16 bytes at once.
   if (!fits || !boxOf(*pass.target, pass.rowDim, pass.feature))
     return std::nullopt;
@@ -199,6 +231,8 @@ std::optional<RingPlan> gpukernels::pairs::planTensorMemory(const Step &step,
   shape.rows = kConsumers * kLanes;
   // Two products, and sums: all of tensor memory is 512 columns.
   shape.columns = pass.weigh == Weigh::Slopes ? kLaneColumns / 2 : kLaneColumns;
+  if (!isFew(step.d) || !isFew(step.e))
+    return planWide(step, pass, shape);
   std::optional<Ring> ring = ringFor(step, pass, shape);
   if (!ring || ring->splits() || ring->tiles.size() != 2)
     return std::nullopt;
@@ -225,18 +259,24 @@ void gpukernels::pairs::describeBoxes(OpBuilder &b, Location loc, Ring &ring) {
 
 void gpukernels::pairs::loadBoxes(PairBlock &block, const Panels &panels,
                                   Value firstLine, Value area, Value full) {
+  for (int64_t panel = 0; panel < panels.panels(); ++panel)
+    loadPanel(block, panels, panel, firstLine,
+              block.sharedByte(area, block.index(panel * panels.panelBytes())),
+              full);
+}
+
+void gpukernels::pairs::loadPanel(PairBlock &block, const Panels &panels,
+                                  int64_t panel, Value firstLine, Value area,
+                                  Value full) {
   WarpgroupBuilder w(block.b, block.loc);
-  for (int64_t panel = 0; panel < panels.panels(); ++panel) {
-    SmallVector<Value> begin = {
-        block.index(panels.first + panel * kPerRowBytes), firstLine};
-    for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
-      Value place = block.at[loops.front()];
-      for (unsigned loop : loops.drop_front())
-        place =
-            block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
-      begin.push_back(place);
-    }
-    w.loadBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
-              panels.map, begin, full);
+  SmallVector<Value> begin = {block.index(panels.first + panel * kPerRowBytes),
+                              firstLine};
+  for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
+    Value place = block.at[loops.front()];
+    for (unsigned loop : loops.drop_front())
+      place =
+          block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
+    begin.push_back(place);
   }
+  w.loadBox(area, panels.map, begin, full);
 }

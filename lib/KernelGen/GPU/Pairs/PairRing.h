@@ -51,6 +51,9 @@ struct Ring {
   size_t factor = 0;
   size_t beside = 1; ///< the same of the pass beside
   int64_t stages = 0;
+  /// Whether a stage has a panel of what scores are of and one of the factor,
+  /// whatever tiles these are of, in place of whole tiles.
+  bool byPanels = false;
 
   static int64_t bytesOf(ArrayRef<Panels> all) {
     int64_t bytes = 0;
@@ -73,7 +76,9 @@ struct Ring {
     return (boxBytesOf(all) > 0 ? 1 : 0) + (areSplit(all) ? kGroup : 0);
   }
   int64_t leftBytes() const { return bytesOf(lefts); }
-  int64_t stageBytes() const { return bytesOf(tiles); }
+  int64_t stageBytes() const {
+    return byPanels ? 2 * tiles.front().panelBytes() : bytesOf(tiles);
+  }
   int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
   bool splits() const { return areSplit(lefts) || areSplit(tiles); }
 };
@@ -142,10 +147,14 @@ void describeBoxes(OpBuilder &b, Location loc, Ring &ring);
 /// count at `full`.
 void loadBoxes(PairBlock &block, const Panels &panels, Value firstLine,
                Value area, Value full);
+/// The same of panel number `panel`.
+void loadPanel(PairBlock &block, const Panels &panels, int64_t panel,
+               Value firstLine, Value area, Value full);
 
-/// The plan of a kernel for sm_100a: two tiles of rows, a thread a row. A stage
-/// has tiles of two tensors.
-std::optional<RingPlan> planTensorMemory(const Step &step, PairPass &pass);
+/// The plan of a kernel for sm_100a, a thread a row: two tiles of rows, and
+/// stages of tiles of two tensors; of more features one, and stages of panels.
+std::optional<RingPlan> planTensorMemory(const Step &step,
+                                         const PairPass &pass);
 
 /// The plan of a kernel for `pass`, whose features become those of one group.
 std::optional<RingPlan> planRing(const Step &step, PairPass &pass,

@@ -371,6 +371,12 @@ Carried WarpgroupTiles::visitBoth(Value column, Carried carried) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+bool gpukernels::pairs::fitsWarpgroups(const Step &step, const PairPass &of,
+                                       GroupsDivide groups) {
+  PairPass pass = of;
+  return planRing(step, pass, groups).has_value();
+}
+
 bool gpukernels::pairs::launchOnWarpgroups(OpBuilder &b, const Step &step,
                                            PairPass pass, GroupsDivide groups) {
   std::optional<RingPlan> plan = planRing(step, pass, groups);

@@ -31,6 +31,7 @@ struct Passes {
 
 private:
   gpu::LaunchOp launch(const PairPass &pass);
+  bool launchOwn(ArrayRef<PairPass> passes);
   void launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
                  unsigned feature, const Tensor &factor, bool isDone = false);
   bool launchOfKeys();
@@ -43,6 +44,31 @@ gpu::LaunchOp Passes::launch(const PairPass &pass) {
   return launchStaged(b, step, pass);
 }
 
+/// Kernels for one GPU of all `passes` together, which all have features of one
+/// target, or none: those that all GPUs run are launched behind these.
+bool Passes::launchOwn(ArrayRef<PairPass> passes) {
+  PairPass whole = passes.front();
+  whole.last = true;
+  whole.features = step.sizeOf(whole.feature);
+  bool onTensorMemory = own.tensorMemory && fitsTensorMemory(step, whole);
+  auto fits = [&](const PairPass &pass) {
+    return fitsWarpgroups(step, pass, GroupsDivide::Rows);
+  };
+  bool some = own.warpgroups && llvm::any_of(passes, fits);
+  bool each = own.warpgroups && llvm::all_of(passes, fits);
+  // Each pass goes its own way then.
+  if (some && !each)
+    return false;
+  if (onTensorMemory)
+    launchOnTensorMemory(b, step, whole);
+  for (const PairPass &pass : each ? passes : ArrayRef<PairPass>())
+    launchOnWarpgroups(b, step, pass, GroupsDivide::Rows);
+  // One kernel for all features, where blocks of as many rows do not fit.
+  bool isOne = !each && own.warpgroups &&
+               launchOnWarpgroups(b, step, whole, GroupsDivide::Features);
+  return onTensorMemory || each || isOne;
+}
+
 /// Passes for all features of `target`: kernels that all GPUs run, and where
 /// they fit those for one GPU, which are done in their stead there; the last
 /// launches were these if this `isDone`.
@@ -53,23 +79,20 @@ void Passes::launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
   int64_t all = step.sizeOf(feature), most = kSlab;
   if (weigh != Weigh::Forward && step.fitsTensorCores(pass, /*orWide=*/true))
     most /= 2;
-  bool hasAllFeatures = false;
+  SmallVector<PairPass> passes;
   for (int64_t slab = 0; slab < all; slab += most) {
     pass.slab = slab;
     pass.last = slab + most >= all;
     pass.features = std::min(most, all - slab);
-    bool isOwn = isDone || hasAllFeatures;
-    if (!isOwn && own.tensorMemory)
-      isOwn = launchOnTensorMemory(b, step, pass);
-    if (!isDone && !hasAllFeatures && own.warpgroups) {
-      bool isLaunched = launchOnWarpgroups(b, step, pass, GroupsDivide::Rows);
-      // One kernel for all features, where blocks of as many rows do not fit.
-      if (!isLaunched && slab == 0)
-        isLaunched = hasAllFeatures =
-            launchOnWarpgroups(b, step, pass, GroupsDivide::Features);
-      isOwn |= isLaunched;
-    }
-    gpu::LaunchOp general = launch(pass);
+    passes.push_back(pass);
+  }
+  bool areOwn = isDone || launchOwn(passes);
+  for (const PairPass &one : passes) {
+    // Some GPU's kernels may be of some of the passes alone.
+    bool isOwn =
+        areOwn || (own.warpgroups && passes.size() > 1 &&
+                   launchOnWarpgroups(b, step, one, GroupsDivide::Rows));
+    gpu::LaunchOp general = launch(one);
     if (isOwn)
       spmd::contract::Otherwise::set(general);
   }
