@@ -134,7 +134,7 @@ static bool isReadBefore(Value value, Operation *end, OpOperand *next) {
   return true;
 }
 
-/// A chain of updates of one tensor, and those before which it is taken apart.
+/// A chain of updates of one tensor, and those before which it is split.
 struct Chain {
   Value begin;
   SmallVector<OpOperand *> cuts;
@@ -257,7 +257,7 @@ static void storeResults(scf::IfOp branch) {
   }
 }
 
-/// Takes long chains apart. Each has `part` updates or a few more before that.
+/// Splits long chains. Each has `part` updates or a few more before that.
 static void splitChains(func::FuncOp function, size_t part) {
   SmallVector<Chain> chains;
   auto addChain = [&](Value value) {

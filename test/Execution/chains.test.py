@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
 from pathlib import Path
@@ -112,7 +113,7 @@ func.func @main(%arg0: {TABLE} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {
     assert len(results) == 3, list(results)
     for number, expected in enumerate((table, total, rows)):
         got = results[f"out{number}"]
-        wrong = [place for place, (a, b) in enumerate(zip(got, sum(expected, []), strict=True)) if a != b]
+        wrong = [place for place, (a, b) in enumerate(zip(got, itertools.chain.from_iterable(expected), strict=True)) if a != b]
         if wrong:
             print(f"result {number}: {len(wrong)} elements differ, first {divmod(wrong[0], COLUMNS)}")
             return 1

@@ -83,7 +83,8 @@ def loops(ops: int) -> str:
 def nested(op: str, depth: int) -> str:
     """`depth` ops of `op` within one another, each with an op before the one in it."""
     kind = "tensor<64x16xf32>"
-    opened, closed = [], []
+    opened: list[str] = []
+    closed: list[str] = []
     lines = ["%zero = stablehlo.constant dense<0> : tensor<i32>", "%one = stablehlo.constant dense<1> : tensor<i32>", "%end = stablehlo.constant dense<2> : tensor<i32>"]
     value = "%arg0"
     for level in range(depth):
@@ -225,7 +226,8 @@ def reshapes(ops: int) -> str:
 
 def users(ops: int) -> str:
     """A value that many ops read, each for a sum of its own; four ops each."""
-    kind, lines, values = "tensor<64x16xf32>", ["%zero = stablehlo.constant dense<0.0> : tensor<f32>", "%m = stablehlo.tanh %arg0 : tensor<64x16xf32>"], []
+    kind, lines = "tensor<64x16xf32>", ["%zero = stablehlo.constant dense<0.0> : tensor<f32>", "%m = stablehlo.tanh %arg0 : tensor<64x16xf32>"]
+    values: list[str] = []
     for count in range(max(ops // 4, 1)):
         lines += [
             f"%k{count} = stablehlo.constant dense<{count}.5> : {kind}",
