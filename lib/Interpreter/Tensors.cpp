@@ -178,6 +178,15 @@ static FailureOr<Values> castInteger(Evaluator &, Operation *op,
   return Values{result};
 }
 
+static FailureOr<Values> convertInteger(Evaluator &, arith::SIToFPOp op,
+                                        ArrayRef<Array> in) {
+  Format format = formatOf(op.getResult());
+  Array result(format, in[0].shape());
+  for (int64_t i = 0; i < result.size(); ++i)
+    result.put(i, double(in[0][i].integer));
+  return Values{result};
+}
+
 template <int64_t (*function)(int64_t, int64_t)>
 static FailureOr<Values> onIntegers(Evaluator &, Operation *op,
                                     ArrayRef<Array> in) {
@@ -280,6 +289,7 @@ void shardc::interpreter::addTensors(Table &table) {
   table.add<arith::ConstantOp>(constant);
   table.add<arith::CmpIOp>(compareIntegers);
   table.add<arith::SelectOp>(selectOne);
+  table.add<arith::SIToFPOp>(convertInteger);
   table.handlers["arith.index_cast"] = table.handlers["arith.extsi"] =
       table.handlers["arith.trunci"] = castInteger;
   table.handlers["affine.apply"] = applyMap;
