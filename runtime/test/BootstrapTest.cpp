@@ -1,11 +1,15 @@
 //===- BootstrapTest.cpp - Launchers' variables, and the store ------------===//
 
+#include "Comm/Bootstrap/Door.h"
 #include "Comm/Bootstrap/Handshake.h"
+#include "Comm/Bootstrap/Job.h"
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Store.h"
+#include "Comm/Wire/Tcp.h"
 #include "ThreeSites.h"
 #include <arpa/inet.h>
 #include <array>
+#include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
 #include <vector>
@@ -441,6 +445,78 @@ TEST(Store, ARankComesInThroughAFlood) {
   flood.join();
   EXPECT_GE(came.load(), 500) << "connections fail";
   EXPECT_TRUE(one) << error;
+}
+
+/// A process that gets no core for `ms` after somebody has proven to be of the
+/// job: it lets that one in then, with what `welcome` makes of it, and nobody a
+/// second time. Returns how many came before `isOver`.
+int letInLate(int64_t port, const shardc::crypto::Key &secret, const Link &link,
+              int64_t ms, const std::atomic<bool> &isOver,
+              const std::function<std::string(Door::Guest &)> &welcome) {
+  std::string address, why;
+  int64_t actual = 0;
+  Socket listener = listenAt("127.0.0.1", port, address, actual, why);
+  EXPECT_GE(listener.get(), 0) << why;
+  fcntl(listener.get(), F_SETFL, O_NONBLOCK);
+  Door door(std::move(listener), secret, link);
+  std::vector<Door::Guest> guests;
+  while (!isOver) {
+    for (Door::Guest &guest : door.look()) {
+      guests.push_back(std::move(guest));
+      if (guests.size() > 1)
+        continue;
+      std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+      std::string word = welcome(guests[0]);
+      (void)!send(guests[0].socket.get(), word.data(), word.size(),
+                  MSG_NOSIGNAL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return static_cast<int>(guests.size());
+}
+
+TEST(Store, WhoHasProvenItselfWaitsToBeLetIn) {
+  int64_t port = freePort();
+  Launch launch = launchOf(1, 2, port);
+  std::atomic<bool> isOver = false;
+  int came = 0;
+  std::thread late([&] {
+    came = letInLate(port, *launch.secret, {"store", "job 1", port, 0}, 1300,
+                     isOver, [](Door::Guest &guest) {
+                       std::string verdict("\0\0\0\0K", 5);
+                       return SealedStream(guest.keys).seal(verdict);
+                     });
+  });
+  std::string error;
+  EXPECT_TRUE(Store::join(launch, 20'000, error)) << error;
+  isOver = true;
+  late.join();
+  EXPECT_EQ(came, 1);
+}
+
+TEST(Store, WhoHasProvenItselfWaitsForAnotherRankToLetItIn) {
+  int64_t port = freePort(), place = freePort();
+  std::string error;
+  auto zero = Store::join(launchOf(0, 2, port), 20'000, error);
+  Job job;
+  job.launch = launchOf(1, 2, port);
+  job.store = Store::join(job.launch, 20'000, error);
+  ASSERT_TRUE(zero && job.store) << error;
+  job.timeoutMs = 20'000;
+  ASSERT_TRUE(zero->set("tcp/w@0", "127.0.0.1:" + std::to_string(place), error))
+      << error;
+  std::atomic<bool> isOver = false;
+  int came = 0;
+  std::thread late([&] {
+    came = letInLate(place, zero->secret(), {"world w", "job 1", place, 0},
+                     Door::strangerMs + 300, isOver,
+                     [](Door::Guest &) { return std::string("K"); });
+  });
+  int status = 0;
+  EXPECT_TRUE(connectTcp(job, "w", status, error)) << status << ": " << error;
+  isOver = true;
+  late.join();
+  EXPECT_EQ(came, 1);
 }
 
 TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {

@@ -316,7 +316,10 @@ public:
     return shardrt_world_rank_error(world, rank);
   }
   shardrt_site_stats stats(int64_t site, int64_t rank = -1) const {
-    shardrt_site_stats stats;
+    shardrt_site_stats stats = {};
+    EXPECT_TRUE(world) << "there is none";
+    if (!world)
+      return stats;
     EXPECT_EQ(shardrt_world_site_stats(world, rank, site, &stats), SHARDRT_OK);
     for (size_t i = 1; i < members.size(); ++i) {
       shardrt_site_stats more;

@@ -687,8 +687,10 @@ private:
   bool receive(uint32_t wanted, int64_t deadline, std::string &result,
                std::string &error, bool &isLate);
   enum class Attempt { Joined, Again, Refused };
-  /// One connection, handshake and verdict.
-  Attempt tryToJoin(int64_t deadline, std::string &why);
+  /// One connection and handshake, until `soon`, and its verdict, until
+  /// `deadline`: who has proven itself may have been let in, and nobody is
+  /// twice.
+  Attempt tryToJoin(int64_t soon, int64_t deadline, std::string &why);
   std::string place() const {
     return launch.host + ":" + std::to_string(launch.port);
   }
@@ -838,7 +840,7 @@ bool ClientStore::set(const std::string &name, const std::string &value,
   return ask('S', name, value, 60'000, none, error);
 }
 
-ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
+ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
                                             std::string &why) {
   if (launch.secret) {
     jobSecret = *launch.secret;
@@ -851,7 +853,7 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
     return Attempt::Again;
   }
   LinkKeys keys;
-  switch (knock(launch.host, launch.port, deadline, jobSecret, linkOf(launch),
+  switch (knock(launch.host, launch.port, soon, jobSecret, linkOf(launch),
                 {launch.rank, launch.size, flagsOf(launch)}, server, keys,
                 received, why)) {
   case Knock::Proven:
@@ -871,6 +873,7 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
   bool isLate = false;
   if (receive(0, deadline, none, refusal, isLate))
     return Attempt::Joined;
+  why = "there was no answer";
   // Who closes without a word may have had too many strangers there.
   if (!saysStopped(refusal) &&
       (isLate || server.get() < 0 || refusal == isGone()))
@@ -885,7 +888,7 @@ bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
   for (int64_t pause = 1;; pause = std::min<int64_t>(2 * pause, 50)) {
     // Between attempts it looks whether rank 0 was stopped.
     int64_t soon = std::min(deadline, nowNs() + 1000 * millisecond);
-    Attempt attempt = tryToJoin(soon, why);
+    Attempt attempt = tryToJoin(soon, deadline, why);
     if (attempt == Attempt::Joined)
       break;
     server = Socket();

@@ -716,19 +716,25 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
   Link link = linkOf(job, world, port, peer);
   while (port > 0) {
     int64_t soon = std::min(deadline, nowNs() + Door::strangerMs * millisecond);
-    std::string word, none;
+    std::string word;
     Knock done = knock(host, port, soon, job.store->secret(), link, claim,
                        line.socket, line.keys, line.received, why);
     if (done == Knock::Stranger)
       break;
-    // Who was dropped among many strangers comes again.
-    if (done == Knock::Proven &&
-        receiveBytes(line.socket.get(), 1, soon, line.received, word,
-                     Door::mostBytes))
-      return true;
     std::string who;
-    if (nowNs() >= deadline || why == std::strerror(ECONNREFUSED) ||
-        job.store->isBroken(who)) {
+    // Who was dropped among many strangers comes again; who is late to say so
+    // may have let this rank in already, and lets nobody in twice.
+    while (done == Knock::Proven && nowNs() < deadline && who.empty()) {
+      soon = std::min(deadline, nowNs() + 1000 * millisecond);
+      if (receiveBytes(line.socket.get(), 1, soon, line.received, word,
+                       Door::mostBytes))
+        return true;
+      if (nowNs() < soon)
+        break;
+      job.store->isBroken(who);
+    }
+    if (!who.empty() || nowNs() >= deadline ||
+        why == std::strerror(ECONNREFUSED) || job.store->isBroken(who)) {
       if (!who.empty())
         why = who;
       break;
