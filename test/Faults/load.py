@@ -2,7 +2,7 @@
 
     load.py --build DIRECTORY [--times N] [--results FILE] [--again] [--hogs N]
 
-Each time is a line of FILE when it is over; a loop that was stopped goes on where it was. Limits of time are of what the code waits
+Each time is a line of FILE when it is over, with what failed tests said; a loop that was stopped goes on where it was. Limits of time are of what the code waits
 for, less what the machine kept from a thread that only slept: a machine that does five things at once is late, but not wrong.
 """
 
@@ -44,6 +44,7 @@ def main() -> int:
             failed = []
             unit = subprocess.run([str(options.build / "bin/ShardRuntimeTests"), f"--gtest_filter={options.gtest}", "--gtest_brief=1"], capture_output=True, text=True, check=False)
             failed += [line for line in unit.stdout.splitlines() if "FAILED  ]" in line and "ms)" in line]
+            said = "" if unit.returncode == 0 else unit.stdout[-10_000:] + unit.stderr[-2000:]
             passed = unit.stdout.split("[  PASSED  ] ")[-1].split()[0] if "PASSED" in unit.stdout else "0"
             if unit.returncode != 0 and not failed:
                 failed.append(f"ShardRuntimeTests: code {unit.returncode}")
@@ -54,11 +55,12 @@ def main() -> int:
                 tests = sum(line.startswith("PASS: ") for line in lit.stdout.splitlines())
                 if lit.returncode != 0 and not failed:
                     failed.append(f"lit: code {lit.returncode}")
-            entry = {"time": number, "unit": int(passed), "lit": tests, "failed": failed, "seconds": round(time.monotonic() - begin, 1)}
+                said += "" if lit.returncode == 0 else lit.stdout[-10_000:]
+            entry = {"time": number, "unit": int(passed), "lit": tests, "failed": failed, "said": said, "seconds": round(time.monotonic() - begin, 1)}
             known.append(entry)
             with results.open("a") as file:
                 file.write(json.dumps(entry) + "\n")
-            print(f"{number + 1} of {options.times}: {passed} unit tests and {tests} of lit passed, {len(failed)} failed, {entry['seconds']} s {failed or ''}", flush=True)
+            print(f"{number + 1} of {options.times}: {passed} unit tests and {tests} of lit passed, {len(failed)} failed, {entry['seconds']} s {failed or ''}", *([said] if said else []), flush=True)
     finally:
         for hog in hogs:
             hog.kill()
