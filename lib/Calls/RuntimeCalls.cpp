@@ -55,6 +55,13 @@ func::FuncOp EntryPoints::declare(StringRef name) {
   auto function = func::FuncOp::create(
       builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
   function.setPrivate();
+  // Says the same for the whole step, so that LLVM asks once for what several
+  // kernels need, and keeps what it knows of memory.
+  if (name == "shardrt_number") {
+    function->setAttr("llvm.readnone", builder.getUnitAttr());
+    function->setAttr("passthrough",
+                      builder.getStrArrayAttr({"nounwind", "willreturn"}));
+  }
   return function;
 }
 

@@ -211,12 +211,26 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
   static bool holdsVectors(const llvm::Loop &loop) {
     return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
       return llvm::any_of(*block, [](const llvm::Instruction &op) {
-        return op.getType()->isVectorTy();
+        const auto *store = dyn_cast<llvm::StoreInst>(&op);
+        return (store ? store->getValueOperand() : &op)
+            ->getType()
+            ->isVectorTy();
       });
     });
   }
 };
 } // namespace
+
+/// Whether `pass` would write a loop around loops once for each outcome of a
+/// condition that it does not change: that sizes which are known late are above
+/// 0, or leave a remainder. To ask on each turn costs nothing beside the loop
+/// inside.
+static bool copiesLoopNest(llvm::StringRef pass, const llvm::Any &unit) {
+  if (pass != "SimpleLoopUnswitchPass")
+    return false;
+  const auto *loop = llvm::any_cast<const llvm::Loop *>(&unit);
+  return loop && !(*loop)->isInnermost();
+}
 
 static bool isSet(const std::atomic<bool> *cancelled) {
   return cancelled && cancelled->load(std::memory_order_relaxed);
@@ -238,8 +252,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   // Finds out whom indirect calls may reach. There are none, and it compares
   // all calls with one another.
   callbacks.registerShouldRunOptionalPassCallback(
-      [&](llvm::StringRef pass, llvm::Any) {
-        return pass != "CalledValuePropagationPass" && !isSet(cancelled);
+      [&](llvm::StringRef pass, llvm::Any unit) {
+        return pass != "CalledValuePropagationPass" &&
+               !copiesLoopNest(pass, unit) && !isSet(cancelled);
       });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerPipelineStartEPCallback(
