@@ -529,8 +529,12 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  if (failed(emitObjectFile(module, options.arch, stream, /*optimized=*/true,
-                            options.cancelled.get())))
+  // Emulated kernels are run for what they compute, not for how fast they do:
+  // LLVM's optimisations would be half of the time to compile them.
+  if (failed(
+          emitObjectFile(module, options.arch, stream,
+                         /*optimized=*/options.target != Target::EmulatedCuda,
+                         options.cancelled.get())))
     return failure();
   program.object.assign(object.begin(), object.end());
   program.compileMs = std::chrono::duration<double, std::milli>(

@@ -8,7 +8,9 @@
 
 using namespace shardrt;
 
-static constexpr size_t stackBytes = 64 << 10;
+// Kernels are not optimised, so that values that live across a branch or a call
+// are all in their frames. Pages that nothing touches cost no memory.
+static constexpr size_t stackBytes = 256 << 10;
 
 Fiber::~Fiber() {
   if (stack)
