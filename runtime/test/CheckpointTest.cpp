@@ -141,7 +141,8 @@ struct Directory {
     // In memory where there is such a place: a disk takes its time for each
     // fsync.
     path = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    path += "/shardrt-checkpoint-XXXXXX";
+    // Not as the runtime's own names begin, of which none may be left there.
+    path += "/checkpoint-test-XXXXXX";
     if (!mkdtemp(path.data()))
       std::abort();
   }
