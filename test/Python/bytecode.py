@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +24,8 @@ LARGEST = int(os.environ.get("SHARDC_LARGEST", "20000"))
 VERSIONS = os.environ.get("SHARDC_VERSIONS", "1.0.0 1.17.0").split()
 NEWER = "tf32 f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f4E2M1FN f6E2M3FN f6E3M2FN f8E8M0FNU".split()
 OPT = os.environ["SHARDC_TOOLS"] + "/shard-opt"
+GENERIC = ("--mlir-print-op-generic", "--mlir-print-debuginfo")
+MARKER = "\n// ---- the next program ----\n"
 
 
 def parse(source: str | bytes) -> Any:
@@ -42,25 +46,39 @@ def run(*arguments: str) -> str:
     return result.stdout if result.returncode == 0 else result.stderr
 
 
-def check(name: str, module: Any, directory: str) -> bool:
-    """Whether both forms of ``module`` are the same to the tool, and its bytecode to JAX."""
-    text, code, back = (f"{directory}/{part}" for part in ("a.mlir", "a.mlirbc", "b.mlirbc"))
-    Path(text).write_text(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None))
-    with open(code, "wb") as file:
-        module.operation.write_bytecode(file)
-    if run(text) != (got := run(code)):
-        print(f"{name}: bytecode reads as {got[:300]}")
-        return False
-    run(code, "--emit-bytecode", "-o", back)
-    if str(parse(Path(back).read_bytes())) != str(module):
-        print(f"{name}: what was written back differs")
-        return False
-    return True
+def run_joined(texts: list[str], directory: str, *options: str) -> list[str]:
+    """What the tool prints of each of ``texts``, all read by one process; nothing of one that it refuses."""
+    joined = f"{directory}/joined.mlir"
+    Path(joined).write_text(MARKER.join(texts))
+    result = subprocess.run([OPT, joined, f"--split-input-file={MARKER.strip()}", f"--output-split-marker={MARKER.strip()}", *options],
+                            capture_output=True, text=True, check=False)
+    print(result.stderr[:2000], end="")
+    printed = result.stdout.split(MARKER.lstrip())
+    assert len(printed) == len(texts), f"{len(printed)} programs printed of {len(texts)}"
+    return printed
 
 
-def check_portable(name: str, module: Any, version: str, directory: str) -> bool | None:
-    """Whether a portable artifact reads as what JAX's bindings make of it; None where the version cannot say it."""
-    text, code = f"{directory}/a.mlir", f"{directory}/a.mlirbc"
+@dataclass
+class Case:
+    """A program as bytecode, and as the text that has to read the same.
+
+    ``written``: what JAX prints of what the tool writes back; None of a portable artifact.
+    """
+
+    name: str
+    text: str
+    code: bytes
+    written: str | None
+
+
+def case_of(name: str, module: Any) -> Case:
+    code = BytesIO()
+    module.operation.write_bytecode(code)
+    return Case(name, module.operation.get_asm(enable_debug_info=True, large_elements_limit=None), code.getvalue(), str(module))
+
+
+def portable_case_of(name: str, module: Any, version: str) -> Case | None:
+    """A portable artifact, and what JAX's bindings make of it; None where the version cannot say it."""
     with module.context:
         try:
             # This changes the module.
@@ -68,13 +86,23 @@ def check_portable(name: str, module: Any, version: str, directory: str) -> bool
         except ValueError:
             return None
         converted = stablehlo.deserialize_portable_artifact(module.context, artifact)
-    Path(code).write_bytes(artifact)
     # Printed generically, arguments of blocks keep their locations.
-    Path(text).write_text(converted.operation.get_asm(
-        enable_debug_info=True, large_elements_limit=None, print_generic_op_form=True))
-    options = ("--mlir-print-op-generic", "--mlir-print-debuginfo")
-    if run(text, *options) != (got := run(code, *options)):
-        print(f"{name}: artifact of {version} reads as {got[:300]}")
+    text = converted.operation.get_asm(enable_debug_info=True, large_elements_limit=None, print_generic_op_form=True)
+    return Case(f"{name}, artifact of {version}", text, artifact, None)
+
+
+def check(case: Case, printed: str, directory: str) -> bool:
+    """Whether the tool reads the bytecode as its text, of which it has ``printed`` what it read, and JAX what the tool writes back."""
+    code, back = f"{directory}/a.mlirbc", f"{directory}/b.mlirbc"
+    Path(code).write_bytes(case.code)
+    if printed != (got := run(code, *(GENERIC if case.written is None else ()))):
+        print(f"{case.name}: bytecode reads as {got[:300]}")
+        return False
+    if case.written is None:
+        return True
+    run(code, "--emit-bytecode", "-o", back)
+    if str(parse(Path(back).read_bytes())) != case.written:
+        print(f"{case.name}: what was written back differs")
         return False
     return True
 
@@ -100,24 +128,26 @@ def main() -> None:
     programs += [(f"{ops.stem} {number}", text) for number, text in enumerate(functions(ops))]
     # Types for which the bindings' MLIR has codes, and that of the tools has not.
     programs += [(name, f"func.func @main(%a: tensor<2x{name}>) -> tensor<2x{name}> {{ return %a : tensor<2x{name}> }}") for name in NEWER]
+    cases: list[Case] = []
+    for name, text in programs:
+        if len(text) > LARGEST:
+            continue
+        try:
+            module = parse(text)
+        except ir.MLIRError:
+            # Text that only this project reads: other names for the same, shapes of the local view.
+            continue
+        cases.append(case_of(name, module))
+        cases += filter(None, (portable_case_of(name, module, version) for version in VERSIONS))
     good = bad = artifacts = 0
     with TemporaryDirectory() as directory:
-        for name, text in programs:
-            if len(text) > LARGEST:
-                continue
-            try:
-                module = parse(text)
-            except ir.MLIRError:
-                # Text that only this project reads: other names for the same, shapes of the local view.
-                continue
-            if check(name, module, directory):
-                good += 1
-            else:
-                bad += 1
-            for version in VERSIONS:
-                same = check_portable(name, module, version, directory)
-                artifacts += same is True
-                bad += same is False
+        for portable, options in ((False, ()), (True, GENERIC)):
+            alike = [case for case in cases if (case.written is None) == portable]
+            for case, printed in zip(alike, run_joined([case.text for case in alike], directory, *options), strict=True):
+                same = check(case, printed, directory)
+                good += same and not portable
+                artifacts += same and portable
+                bad += not same
         print("newer:", run(newer_code(directory)).strip().split("error: ")[-1])
     print(f"{good} programs equal, {artifacts} artifacts equal, {bad} not")
 
