@@ -87,7 +87,7 @@ static bool isStoredByLoop(Value value) {
 /// it a buffer of its own: empty-tensor elimination would let it begin in the
 /// tensor that it is stored to or inserted into, and bufferization refuses that
 /// before it has found out that the loop works in place. The same where
-/// branches hand on what such loops build.
+/// branches yield what such loops build.
 static void keepApart(Value value) {
   Operation *loop = value.getDefiningOp();
   if (isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(loop)) {

@@ -223,8 +223,8 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
 
 /// Whether `pass` would write a loop around loops once for each outcome of a
 /// condition that it does not change: that sizes which are known late are above
-/// 0, or leave a remainder. To ask on each turn costs nothing beside the loop
-/// inside.
+/// 0, or leave a remainder. To ask in each iteration costs nothing beside the
+/// loop inside.
 static bool copiesLoopNest(llvm::StringRef pass, const llvm::Any &unit) {
   if (pass != "SimpleLoopUnswitchPass")
     return false;

@@ -2,12 +2,12 @@
 //
 // Sums of more than 128 features leave room in tensor memory for one tile of
 // 128 rows, and for scores of two tiles of columns. Two warpgroups take these
-// in turns, so that weights of one are found while products of the other are
+// alternately, so that weights of one are found while products of the other are
 // under way; both have all rows.
 //
-// What weights are relative to goes from turn to turn through shared memory, as
-// soon as the greatest score of the tile is known. Each warpgroup keeps the sum
-// of its own weights, and in the end one adds up both.
+// What weights are relative to goes from one warpgroup to the other through
+// shared memory, as soon as the greatest score of the tile is known. Each
+// warpgroup keeps the sum of its own weights, and in the end one adds up both.
 //
 // Panels of 64 features of a tile come through a ring, stage by stage: of what
 // scores are products of, and by another warp of what weights are multiplied
@@ -22,8 +22,9 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// Warpgroups, and tiles of columns whose scores there are.
-static constexpr int64_t kTurns = kConsumers;
+/// Slots of tensor memory, one a warpgroup, with the scores of a tile of
+/// columns.
+static constexpr int64_t kSlots = kConsumers;
 /// The parts of a stage, each with the warp that loads it: what scores are of,
 /// and what weights are multiplied with.
 static constexpr int64_t kOfScores = 0, kOfSums = 1, kParts = 2;
@@ -32,14 +33,14 @@ static constexpr int64_t kLoads[kParts] = {0, 2};
 static constexpr int64_t kFewPanels = 3;
 /// Bytes of a number a row.
 static constexpr int64_t kRowsBytes = 4 * kTensorRows;
-/// Numbers a row that warpgroups tell one another: what weights are relative
+/// Numbers a row that warpgroups exchange: what weights are relative
 /// to; in the end the largest of each, and a sum.
 static constexpr int64_t kBase = 0, kLargest = 1, kSum = 3, kTold = 4;
-/// mbarriers of a turn, 8 bytes each: scores (or, in the end, sums) are there;
-/// weights are; the base is the other turn's. Behind them two: a tile's weights
+/// mbarriers of a slot, 8 bytes each: scores (or, in the end, sums) are there;
+/// weights are; the base is the other slot's. Behind them two: a tile's weights
 /// have been multiplied; both warpgroups are through.
-static constexpr int64_t kMade = 0, kWeighed = 8, kHanded = 16, kTurnBytes = 24;
-static constexpr int64_t kAdded = kTurns * kTurnBytes, kMet = kAdded + 8,
+static constexpr int64_t kMade = 0, kWeighed = 8, kHanded = 16, kSlotBytes = 24;
+static constexpr int64_t kAdded = kSlots * kSlotBytes, kMet = kAdded + 8,
                          kBarriersBytes = kMet + 8;
 
 namespace {
@@ -50,7 +51,7 @@ public:
       : TensorMemorySteps(block, ring, launch, kParts,
                           kBarriersBytes + kTold * kRowsBytes) {}
 
-  // Turns.
+  // Slots.
   Value told(int64_t which) {
     return block.sharedByte(shared.own(kBarriersBytes + which * kRowsBytes),
                             block.mul(block.rowOfThread, 4));
@@ -61,13 +62,13 @@ public:
   Value hear(int64_t which) {
     return LLVM::LoadOp::create(b, loc, step.type, told(which), 4);
   }
-  /// Waits until the base is this turn's, and makes it the other's.
-  void take(Value turn, Value parity) {
-    w.wait(of(turn, kHanded), parity);
+  /// Waits until the base is this slot's, and makes it the other's.
+  void take(Value slot, Value parity) {
+    w.wait(of(slot, kHanded), parity);
     t.fenceAfter();
   }
-  void handOver(Value turn) {
-    arriveAsWarp(of(block.sub(block.index(kTurns - 1), turn), kHanded));
+  void handOver(Value slot) {
+    arriveAsWarp(of(block.sub(block.index(kSlots - 1), slot), kHanded));
   }
 
 private:
@@ -84,7 +85,7 @@ private:
     return {56, 224};
   }
   int64_t usedColumns() const override {
-    return kTurns * scoreColumns() + sumColumns();
+    return kSlots * scoreColumns() + sumColumns();
   }
 
   void loadPanels(ArrayRef<Panels> all, int64_t part);
@@ -92,26 +93,26 @@ private:
   /// there; it begins products of the stage's panel, at this address.
   void withPanel(int64_t part, MutableArrayRef<Value> at,
                  llvm::function_ref<void(Value)> body);
-  void multiplyScores(Value turn, MutableArrayRef<Value> at);
-  void multiplyWeights(Value turn, Value parity, MutableArrayRef<Value> at);
-  /// The columns of sums that warpgroup `turn` begins and stores: every other
+  void multiplyScores(Value slot, MutableArrayRef<Value> at);
+  void multiplyWeights(Value slot, Value parity, MutableArrayRef<Value> at);
+  /// The columns of sums that warpgroup `slot` begins and stores: every other
   /// panel.
-  void overOwnPanels(Value turn, llvm::function_ref<void(int64_t)> body);
-  void finish(Value turn, Value sums, Carried carried);
+  void overOwnPanels(Value slot, llvm::function_ref<void(int64_t)> body);
+  void finish(Value slot, Value sums, Carried carried);
 
   const Panels &factor() const { return ring.tiles[ring.factor]; }
-  Value of(Value turn, int64_t barrier) {
-    return block.sharedByte(shared.own(barrier), block.mul(turn, kTurnBytes));
+  Value of(Value slot, int64_t barrier) {
+    return block.sharedByte(shared.own(barrier), block.mul(slot, kSlotBytes));
   }
-  /// Tensor memory: scores (and gradients of weights) of each turn, then sums.
+  /// Tensor memory: scores (and gradients of weights) of each slot, then sums.
   int64_t sumColumns() const {
     return llvm::divideCeil(pass.features, kPerRowBytes) * kPerRowBytes;
   }
-  Value scoresAt(Value address, Value turn) {
-    return behind(address, block.mul(turn, scoreColumns()));
+  Value scoresAt(Value address, Value slot) {
+    return behind(address, block.mul(slot, scoreColumns()));
   }
   Value sumsAt(Value address) {
-    return behind(address, kTurns * scoreColumns());
+    return behind(address, kSlots * scoreColumns());
   }
   Value panelAt(int64_t part, Value stage) {
     int64_t bytes = ring.tiles.front().panelBytes();
@@ -120,22 +121,22 @@ private:
   }
 };
 
-/// A row whose base is handed over from turn to turn.
+/// A row whose base is handed over from slot to slot.
 class SharedRow final : public RowSoftmax {
 public:
-  SharedRow(WideSteps &steps, PairBlock &block, double scale, Value turn,
+  SharedRow(WideSteps &steps, PairBlock &block, double scale, Value slot,
             Value parity, Carried &carried)
       : RowSoftmax(block, scale, carried.totals[0], carried.most[0],
                    carried.sum[0]),
-        steps(steps), turn(turn), parity(parity) {}
+        steps(steps), slot(slot), parity(parity) {}
 
 private:
   Value raise(Value, Value most) override {
-    steps.take(turn, parity);
+    steps.take(slot, parity);
     before = steps.hear(kBase);
     Value raised = RowSoftmax::raise(before, most);
     steps.tell(kBase, raised);
-    steps.handOver(turn);
+    steps.handOver(slot);
     return raised;
   }
   Value factorOf(Value old) override {
@@ -144,7 +145,7 @@ private:
   }
 
   WideSteps &steps;
-  Value turn, parity;
+  Value slot, parity;
   Value before; ///< what weights of the tile before are relative to
 };
 } // namespace
@@ -154,13 +155,13 @@ private:
 //===----------------------------------------------------------------------===//
 
 void WideSteps::initBarriers() {
-  for (int64_t turn = 0; turn < kTurns; ++turn) {
-    w.init(of(block.index(turn), kMade), 1);
-    w.init(of(block.index(turn), kWeighed), kGroup / kWarp);
-    w.init(of(block.index(turn), kHanded), kGroup / kWarp);
+  for (int64_t slot = 0; slot < kSlots; ++slot) {
+    w.init(of(block.index(slot), kMade), 1);
+    w.init(of(block.index(slot), kWeighed), kGroup / kWarp);
+    w.init(of(block.index(slot), kHanded), kGroup / kWarp);
   }
   w.init(shared.own(kAdded), 1);
-  w.init(shared.own(kMet), kTurns * kGroup / kWarp);
+  w.init(shared.own(kMet), kSlots * kGroup / kWarp);
 }
 
 void WideSteps::load() {
@@ -206,10 +207,10 @@ void WideSteps::withPanel(int64_t part, MutableArrayRef<Value> at,
   std::tie(at[0], at[1]) = w.advance(stage, parity, ring.stages);
 }
 
-/// Begins the products of the rows and the next tile of columns, whose turn is
-/// `turn`. `at`: the stage of its first panel.
-void WideSteps::multiplyScores(Value turn, MutableArrayRef<Value> at) {
-  Value to = scoresAt(allocated(), turn);
+/// Begins the products of the rows and the next tile of columns, whose slot is
+/// `slot`. `at`: the stage of its first panel.
+void WideSteps::multiplyScores(Value slot, MutableArrayRef<Value> at) {
+  Value to = scoresAt(allocated(), slot);
   for (int64_t which = 0; which < products(); ++which) {
     const Panels &left = ring.lefts[which];
     Value leftIs =
@@ -228,17 +229,17 @@ void WideSteps::multiplyScores(Value turn, MutableArrayRef<Value> at) {
                      /*rightLines=*/false);
       });
   }
-  forOne([&] { t.commit(of(turn, kMade)); });
+  forOne([&] { t.commit(of(slot, kMade)); });
 }
 
-/// Begins to add the products of the weights of `turn`, which are there when
+/// Begins to add the products of the weights of `slot`, which are there when
 /// the phase of `parity` is over, and the factor from stage `at` on.
-void WideSteps::multiplyWeights(Value turn, Value parity,
+void WideSteps::multiplyWeights(Value slot, Value parity,
                                 MutableArrayRef<Value> at) {
-  w.wait(of(turn, kWeighed), parity);
+  w.wait(of(slot, kWeighed), parity);
   t.fenceAfter();
   Value address = allocated();
-  Value weights = scoresAt(address, turn), sums = sumsAt(address);
+  Value weights = scoresAt(address, slot), sums = sumsAt(address);
   Value adds = arith::ConstantIntOp::create(b, loc, 1, 1);
   for (int64_t panel = 0; panel < sumColumns() / kPerRowBytes; ++panel)
     withPanel(kOfSums, at, [&](Value area) {
@@ -252,8 +253,8 @@ void WideSteps::multiplyWeights(Value turn, Value parity,
   forOne([&] { t.commit(shared.own(kAdded)); });
 }
 
-/// What is carried: the next stage of each part, whose turn it is, and that of
-/// the tile before, if there is one, with the parity of its weights.
+/// What is carried: the next stage of each part, whose slot is next, and that
+/// of the tile before, if there is one, with the parity of its weights.
 void WideSteps::multiply() {
   w.wait(shared.rows(), w.number(0));
   Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
@@ -263,9 +264,9 @@ void WideSteps::multiply() {
       w.number(0),    no};
   carried = block.overColumns(carried, [&](Value, Carried now) {
     MutableArrayRef<Value> at = now.ring;
-    Value turn = at[4], parity = at[5], begun = at[6];
-    Value before = block.sub(block.index(1), turn);
-    multiplyScores(turn, at.slice(0, 2));
+    Value slot = at[4], parity = at[5], begun = at[6];
+    Value before = block.sub(block.index(1), slot);
+    multiplyScores(slot, at.slice(0, 2));
     SmallVector<Value> next{at[2], at[3]};
     auto some = scf::IfOp::create(b, loc, TypeRange(ValueRange(next)), begun,
                                   /*withElseRegion=*/true);
@@ -280,7 +281,7 @@ void WideSteps::multiply() {
     at[2] = some.getResult(0);
     at[3] = some.getResult(1);
     at[4] = before;
-    // Of weights: the phase of a turn's first is 0, and so on.
+    // Of weights: the phase of a slot's first is 0, and so on.
     at[5] = block.choose(block.both(begun, block.equal(before, block.index(1))),
                          block.bitXor(parity, w.number(1)), parity);
     at[6] = arith::ConstantIntOp::create(b, loc, 1, 1);
@@ -291,8 +292,8 @@ void WideSteps::multiply() {
                     MutableArrayRef(carried.ring).slice(2, 2));
   });
   forOne([&] {
-    for (int64_t turn = 0; turn < kTurns; ++turn)
-      t.commit(of(block.index(turn), kMade));
+    for (int64_t slot = 0; slot < kSlots; ++slot)
+      t.commit(of(block.index(slot), kMade));
   });
 }
 
@@ -300,18 +301,18 @@ void WideSteps::multiply() {
 // Who finds weights
 //===----------------------------------------------------------------------===//
 
-void WideSteps::overOwnPanels(Value turn,
+void WideSteps::overOwnPanels(Value slot,
                               llvm::function_ref<void(int64_t)> body) {
-  for (int64_t which = 0; which < kTurns; ++which)
-    onlyOneOf(turn, which, [&] {
+  for (int64_t which = 0; which < kSlots; ++which)
+    onlyOneOf(slot, which, [&] {
       for (int64_t from = which * kPerRowBytes; from < sumColumns();
-           from += kTurns * kPerRowBytes)
+           from += kSlots * kPerRowBytes)
         body(from);
     });
 }
 
 void WideSteps::findWeights(Value own) {
-  Value turn = w.sameInWarp(block.div(own, kGroup));
+  Value slot = w.sameInWarp(block.div(own, kGroup));
   block.rowOfThread = block.rem(own, kGroup);
   block.laneOfRow = block.index(0);
   bool isSoftmax = step.keepsSoftmax(pass);
@@ -320,27 +321,27 @@ void WideSteps::findWeights(Value own) {
     carried = block.beginRows(keptOf());
     carried.totals = {carried.most[0]}; // what weights are relative to
     // The first of the two has what there was before.
-    carried.sum[0] = block.choose(block.equal(turn, block.index(0)),
+    carried.sum[0] = block.choose(block.equal(slot, block.index(0)),
                                   carried.sum[0], block.number(0));
   }
-  // The parity of this turn's scores, and of the base; whose turn it is.
+  // The parity of this slot's scores, and of the base; whose slot is next.
   carried.ring = {w.number(0), block.index(0)};
   Value address = lanesOf(allocated(), own);
-  Value scores = scoresAt(address, turn), sums = sumsAt(address);
+  Value scores = scoresAt(address, slot), sums = sumsAt(address);
   block.placeRow(0);
   overOwnPanels(
-      turn, [&](int64_t from) { beginSums(sums, from, from + kPerRowBytes); });
+      slot, [&](int64_t from) { beginSums(sums, from, from + kPerRowBytes); });
   t.fenceBefore();
-  onlyOneOf(turn, 1, [&] {
+  onlyOneOf(slot, 1, [&] {
     if (isSoftmax)
       tell(kBase, carried.totals[0]);
-    handOver(turn);
+    handOver(slot);
   });
   if (!isSoftmax)
-    onlyOneOf(turn, 0, [&] { take(turn, w.number(0)); });
+    onlyOneOf(slot, 0, [&] { take(slot, w.number(0)); });
   carried = block.overColumns(carried, [&](Value column, Carried now) {
     auto mine = scf::IfOp::create(b, loc, TypeRange(ValueRange(now.flat())),
-                                  block.equal(now.ring[1], turn),
+                                  block.equal(now.ring[1], slot),
                                   /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(mine.elseBlock());
@@ -348,16 +349,16 @@ void WideSteps::findWeights(Value own) {
     b.setInsertionPointToStart(mine.thenBlock());
     Carried next = now;
     block.firstColumn = column;
-    w.wait(of(turn, kMade), now.ring[0]);
+    w.wait(of(slot, kMade), now.ring[0]);
     t.fenceAfter();
     if (isSoftmax) {
-      SharedRow row(*this, block, Scores::laterScale(block).value_or(1), turn,
+      SharedRow row(*this, block, Scores::laterScale(block).value_or(1), slot,
                     now.ring[0], next);
       weighScores(scores, row, [&] {
         // Weights of the tile before have been multiplied. Those before it had
         // been when these scores were there, so a parity is enough.
         w.wait(shared.own(kAdded),
-               block.toI32(block.sub(block.index(1), turn)));
+               block.toI32(block.sub(block.index(1), slot)));
         t.fenceAfter();
         rescaleSums(sums, sumColumns(), row.sumsFactor);
       });
@@ -366,7 +367,7 @@ void WideSteps::findWeights(Value own) {
     }
     t.waitForStores();
     t.fenceBefore();
-    arriveAsWarp(of(turn, kWeighed));
+    arriveAsWarp(of(slot, kWeighed));
     next.ring[0] = block.bitXor(now.ring[0], w.number(1));
     scf::YieldOp::create(b, loc, next.flat());
     b.setInsertionPointAfter(mine);
@@ -374,17 +375,17 @@ void WideSteps::findWeights(Value own) {
     next.ring[1] = block.sub(block.index(1), now.ring[1]);
     return next;
   });
-  w.wait(of(turn, kMade), carried.ring[0]);
+  w.wait(of(slot, kMade), carried.ring[0]);
   t.fenceAfter();
   block.placeRow(0);
-  finish(turn, sums, std::move(carried));
+  finish(slot, sums, std::move(carried));
 }
 
 /// Stores what rows have come to: each warpgroup has seen half of their
 /// columns.
-void WideSteps::finish(Value turn, Value sums, Carried carried) {
+void WideSteps::finish(Value slot, Value sums, Carried carried) {
   auto storePanels = [&](Value factor) {
-    overOwnPanels(turn, [&](int64_t from) {
+    overOwnPanels(slot, [&](int64_t from) {
       storeSums(sums, from, from + kPerRowBytes, factor);
     });
   };
@@ -392,8 +393,8 @@ void WideSteps::finish(Value turn, Value sums, Carried carried) {
     return storePanels(Value());
   Value &largest = carried.most[0], &sum = carried.sum[0];
   RowSoftmax row(block, 1, carried.totals[0], largest, sum);
-  onlyOneOf(turn, 0, [&] { tell(kLargest, largest); });
-  onlyOneOf(turn, 1, [&] {
+  onlyOneOf(slot, 0, [&] { tell(kLargest, largest); });
+  onlyOneOf(slot, 1, [&] {
     tell(kLargest + 1, largest);
     tell(kSum, arith::MulFOp::create(b, loc, sum,
                                      row.powerOf(carried.totals[0], largest)));
@@ -403,7 +404,7 @@ void WideSteps::finish(Value turn, Value sums, Carried carried) {
   Value first = hear(kLargest), second = hear(kLargest + 1);
   largest = LLVM::MaxNumOp::create(b, loc, first, second);
   storePanels(row.powerOf(hear(kBase), largest));
-  onlyOneOf(turn, 0, [&] {
+  onlyOneOf(slot, 0, [&] {
     Value other =
         arith::MulFOp::create(b, loc, hear(kSum), row.powerOf(second, largest));
     sum = math::FmaOp::create(b, loc, sum,
