@@ -258,7 +258,7 @@ class Library:
     def __init__(self, path: str) -> None:
         """Load it. Raises: OSError where that fails; UsageError for one of another version."""
         self.path = path
-        self._loaded = ctypes.CDLL(path)
+        self._loaded = load_library(path)
         if self.api_version() < API_VERSION:
             raise UsageError(2, f"{path}: API version {self.api_version()}, expected {API_VERSION} or later")
 
@@ -289,6 +289,18 @@ class Library:
         """Raise what a function returned, if that is an error."""
         if error:
             raise self.take_error(error)
+
+
+def load_library(path: str) -> ctypes.CDLL:
+    """Load a library that has the compiler in it, or needs one that has.
+
+    Another LLVM whose names are the whole process's, as TensorFlow's are, would stand in for the one that the compiler
+    was built with: then the library's own come first.
+
+    Raises: OSError.
+    """
+    is_other = hasattr(ctypes.CDLL(None), "_ZN4llvm12PassRegistry15getPassRegistryEv")
+    return ctypes.CDLL(path, mode=os.RTLD_DEEPBIND if is_other else ctypes.DEFAULT_MODE)
 
 
 def native_folders() -> list[Path]:

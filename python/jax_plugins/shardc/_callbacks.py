@@ -15,6 +15,8 @@ from typing import Any
 import ml_dtypes
 import numpy
 
+from shardc._native import load_library
+
 _NAMES = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "complex<f32>": "complex64",
           "complex<f64>": "complex128",
           **{f"{sign}i{bits}": f"{'u' if sign else ''}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}
@@ -84,9 +86,9 @@ class Table:
 
     def connect(self, path: Path) -> None:
         """Tell the plugin at ``path``, whose types and calls are those of the library beside it."""
-        plugin = ctypes.CDLL(str(path))
+        plugin = load_library(str(path))
         # Types are numbered by the engine, which the plugin has loaded already.
-        named = ctypes.CDLL(str(path.with_name("libshardc.so"))).shardc_element_type_named
+        named = load_library(str(path.with_name("libshardc.so"))).shardc_element_type_named
         named.argtypes, named.restype = [ctypes.c_char_p], ctypes.c_int32
         for name, kind in {**_NAMES, **_EXTENDED}.items():
             if code := named(name.encode()):
