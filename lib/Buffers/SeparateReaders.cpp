@@ -134,6 +134,11 @@ static bool isReadBefore(Value value, Operation *end, OpOperand *next) {
   return true;
 }
 
+static bool isEmptyTensor(Value value) {
+  return isa_and_nonnull<tensor::EmptyOp, bufferization::AllocTensorOp>(
+      value.getDefiningOp());
+}
+
 /// A chain of updates of one tensor, and those before which it is split.
 struct Chain {
   Value begin;
@@ -141,15 +146,18 @@ struct Chain {
 };
 
 /// The chain that begins with `begin`, in parts of `part` updates or a few
-/// more.
+/// more. What is only put together in an empty tensor stays in one: its parts
+/// may be built there.
 static Chain chainFrom(Value begin, size_t part) {
   Chain chain{begin, {}};
+  bool isPutTogether = isEmptyTensor(begin);
   // The tensors of the part at hand, with the updates of each.
   SmallVector<std::pair<Value, OpOperand *>> tensors;
   size_t length = 0;
   for (Value value = begin; OpOperand *next = nextUpdate(value);
        value = changed(*next), ++length) {
     Operation *end = next->getOwner();
+    isPutTogether &= isa<tensor::InsertSliceOp>(end);
     tensors.push_back({value, next});
     // What a part begins with stays to be read where it came from.
     bool isCut =
@@ -163,7 +171,7 @@ static Chain chainFrom(Value begin, size_t part) {
     chain.cuts.push_back(next);
     tensors = {{value, next}};
   }
-  if (length <= 2 * part)
+  if (length <= 2 * part || isPutTogether)
     chain.cuts.clear();
   return chain;
 }
@@ -199,12 +207,10 @@ static void split(const Chain &chain) {
   OpOperand *first = nextUpdate(begin);
   OpBuilder builder(first->getOwner());
   Value memory = allocLike(builder, begin);
-  Operation *maker = begin.getDefiningOp();
-  bool isEmpty =
-      isa_and_nonnull<tensor::EmptyOp, bufferization::AllocTensorOp>(maker) &&
-      begin.hasOneUse() && llvm::all_of(maker->getOperands(), [](Value value) {
-        return value.getType().isIndex();
-      });
+  // Of an alloc_tensor also what it copies would be an operand.
+  bool isEmpty = isEmptyTensor(begin) && begin.hasOneUse() &&
+                 llvm::all_of(begin.getDefiningOp()->getOperandTypes(),
+                              [](Type type) { return type.isIndex(); });
   if (!isEmpty)
     store(builder, begin, memory);
   first->set(toTensor(builder, begin, memory));

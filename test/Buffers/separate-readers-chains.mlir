@@ -74,6 +74,22 @@ func.func @from_nothing(%n: index, %y: f32) -> tensor<?xf32> {
 
 // -----
 
+// Parts of an output may be built in it, so they stay in one chain.
+// CHECK-LABEL: func @parts(
+//   CHECK-NOT:   bufferization
+//       CHECK:   return
+func.func @parts(%y: tensor<1xf32>) -> tensor<5xf32> {
+  %empty = tensor.empty() : tensor<5xf32>
+  %0 = tensor.insert_slice %y into %empty[0] [1] [1] : tensor<1xf32> into tensor<5xf32>
+  %1 = tensor.insert_slice %y into %0[1] [1] [1] : tensor<1xf32> into tensor<5xf32>
+  %2 = tensor.insert_slice %y into %1[2] [1] [1] : tensor<1xf32> into tensor<5xf32>
+  %3 = tensor.insert_slice %y into %2[3] [1] [1] : tensor<1xf32> into tensor<5xf32>
+  %4 = tensor.insert_slice %y into %3[4] [1] [1] : tensor<1xf32> into tensor<5xf32>
+  return %4 : tensor<5xf32>
+}
+
+// -----
+
 // A loop's own tensor keeps the buffer that each iteration updates.
 // CHECK-LABEL: func @carried(
 //   CHECK-NOT:   bufferization

@@ -159,7 +159,8 @@ def SeparateReadersPass : Pass<"spmd-separate-readers", "mlir::func::FuncOp"> {
     Updates of one tensor, one after the other, and conditionals within one another are compared with one another too, in
     the third power of their number. So a chain of more than half as many updates as `many-readers` is split: of a
     quarter as many the last leaves its tensor in memory, from which the next goes on, wherever nothing reads later what
-    was there before; and at every such depth conditionals are copied to memory of their own. What a loop carries stays.
+    was there before; and at every such depth conditionals are copied to memory of their own. What a loop carries stays,
+    and so do parts that are put together in an empty tensor, where each may be built.
     Adds: a copy at a chain's beginning, which an argument that may not be written needs anyway.
 
     ```mlir
