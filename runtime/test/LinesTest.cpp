@@ -236,7 +236,8 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
   words[SHARDRT_TRANSFORM_SRC] = words[SHARDRT_TRANSFORM_DST] =
       reinterpret_cast<int64_t>(place.data());
   ASSERT_EQ(shardrt_transform_lines(ctx, words.data()), SHARDRT_OK);
-  EXPECT_EQ(std::memcmp(place.data(), y.data(), total * sizeof(place[0])), 0)
+  EXPECT_TRUE(total == 0 || std::memcmp(place.data(), y.data(),
+                                        total * sizeof(place[0])) == 0)
       << "n " << n << " in place";
   EXPECT_LE(most, bound) << shape.outer << " x " << n << " x " << shape.inner;
 }
