@@ -129,6 +129,11 @@ protected:
   Value behind(Value address, int64_t columns) {
     return behind(address, block.index(columns));
   }
+  /// Scores (and gradients of weights) of a tile, which come first in tensor
+  /// memory.
+  Value scoresAt(Value address, Value tile) {
+    return behind(address, block.mul(tile, scoreColumns()));
+  }
   /// The lanes of the warp, whose threads have rows `own` of a tile.
   Value lanesOf(Value address, Value own);
 

@@ -51,12 +51,8 @@ private:
   Value ownAt(Value tile, int64_t more) {
     return block.sharedByte(shared.own(more), block.mul(tile, 16));
   }
-  /// Tensor memory: of each tile what scores (and gradients of weights) are,
-  /// then sums of each.
+  /// Tensor memory: behind scores sums of each tile.
   int64_t sumColumns() const { return pass.parts() * kPart; }
-  Value scoresAt(Value address, Value tile) {
-    return behind(address, block.mul(tile, scoreColumns()));
-  }
   Value sumsAt(Value address, Value tile) {
     return behind(address, block.add(block.index(kTiles * scoreColumns()),
                                      block.mul(tile, sumColumns())));

@@ -104,12 +104,9 @@ private:
   Value of(Value slot, int64_t barrier) {
     return block.sharedByte(shared.own(barrier), block.mul(slot, kSlotBytes));
   }
-  /// Tensor memory: scores (and gradients of weights) of each slot, then sums.
+  /// Tensor memory: behind scores of each slot sums.
   int64_t sumColumns() const {
     return llvm::divideCeil(pass.features, kPerRowBytes) * kPerRowBytes;
-  }
-  Value scoresAt(Value address, Value slot) {
-    return behind(address, block.mul(slot, scoreColumns()));
   }
   Value sumsAt(Value address) {
     return behind(address, kSlots * scoreColumns());
