@@ -39,16 +39,8 @@ static shardrt::Reduction toRuntime(ReductionKind kind) {
 }
 
 bool shardc::hasSites(ModuleOp module) {
-  if (contract::Sites::has(module))
-    return true;
   // With sites and no table readSites says what is missing.
-  return module
-      .walk([](Operation *op) {
-        return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return contract::Sites::has(module) || runsSites(module);
 }
 
 static std::vector<int64_t> toVector(DenseI64ArrayAttr numbers) {

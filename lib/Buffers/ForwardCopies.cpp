@@ -57,18 +57,6 @@ static bool isLastUse(Operation *op, Value buffer) {
          });
 }
 
-/// True if a peer may see what is in a buffer of which `op` is a use.
-static bool isSeenByPeers(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<spmd::StartSiteOp, spmd::RunSiteOp, spmd::ReleaseSiteOp>(
-                   inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// A line is read as a whole before it is written, so lines that nothing reads
 /// any more are transformed where they are: what makes them writes to where the
 /// transform would.
@@ -86,7 +74,8 @@ static void transformInPlace(spmd::LinesOp op) {
     return;
   std::optional<llvm::SetVector<Operation *>> before = touchesIn(block, from),
                                               after = touchesIn(block, to);
-  if (!after || llvm::any_of(*before, isSeenByPeers) ||
+  // Peers may see what is in the buffer of a site.
+  if (!after || llvm::any_of(*before, spmd::runsSites) ||
       !llvm::all_of(*after, [&](Operation *other) {
         return other == op || op->isBeforeInBlock(other);
       }))

@@ -26,24 +26,13 @@ namespace shardc {
 
 using namespace shardc;
 
-static bool communicates(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(
-                   inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Loops and branches of the program: their bodies hold kernels of their own.
 static bool isControl(Operation *op) {
   return op->getNumRegions() &&
          (llvm::is_contained(
               {"stablehlo.while", "stablehlo.if", "stablehlo.case"},
               namedOp(op->getLoc()).first) ||
-          communicates(op));
+          spmd::runsSites(op));
 }
 
 /// True where `op` does no work worth a name: views, sizes, memory to be had.
@@ -71,7 +60,7 @@ public:
     };
     for (Operation *op : ops) {
       bool control = isControl(op);
-      if (control || communicates(op)) {
+      if (control || spmd::runsSites(op)) {
         close();
         for (Region &region : op->getRegions())
           for (Block &inner : region)

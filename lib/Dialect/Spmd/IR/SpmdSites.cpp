@@ -27,3 +27,13 @@ void RunSiteOp::getEffects(
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     }
 }
+
+bool shardc::spmd::runsSites(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}

@@ -11,4 +11,11 @@
 #define GET_OP_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h.inc"
 
+namespace shardc::spmd {
+
+/// True if `op` runs a site, begins or releases one, or has such an op in it.
+bool runsSites(mlir::Operation *op);
+
+} // namespace shardc::spmd
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
