@@ -46,10 +46,16 @@ function(add_shardc_tool name)
   install(TARGETS ${name} COMPONENT tools)
 endfunction()
 
+# Tests run their own code once: optimising it took two thirds of what they compiled.
+function(shardc_unoptimised target)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O0>")
+endfunction()
+
 # MLIR's headers (as system headers), libMLIR.so, and cmake/HEADER.h precompiled,
-# after the targets that write what it includes.
+# after the targets that write what it includes. TESTS: for unit tests.
 #   shardc_use_mlir(ShardcRules PrecompiledStableHLO ShardcStableHLOIncGen)
 function(shardc_use_mlir target header)
+  cmake_parse_arguments(ARG "TESTS" "" "" ${ARGN})
   # An installed package finds MLIR again by itself: cmake/shardcConfig.cmake.in.
   foreach(directory ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
     target_include_directories(${target} SYSTEM PUBLIC "$<BUILD_INTERFACE:${directory}>")
@@ -63,8 +69,12 @@ function(shardc_use_mlir target header)
     # Without times of files: ccache knows what was built with it in another checkout.
     target_compile_options(Shardc${header} PRIVATE -Wall -Wextra -Wno-unused-parameter "SHELL:-Xclang -fno-pch-timestamp")
     target_precompile_headers(Shardc${header} PRIVATE "${SHARDC_SOURCE_DIR}/cmake/${header}.h")
-    if(ARGN)
-      add_dependencies(Shardc${header} ${ARGN})
+    if(ARG_TESTS)
+      shardc_unoptimised(Shardc${header})
+      target_link_libraries(Shardc${header} PRIVATE GTest::gtest)
+    endif()
+    if(ARG_UNPARSED_ARGUMENTS)
+      add_dependencies(Shardc${header} ${ARG_UNPARSED_ARGUMENTS})
     endif()
   endif()
   # The precompiled header is built for libraries; an executable's objects must be
