@@ -51,9 +51,13 @@ public:
       missing(name);
   }
 
-  /// A text that most do not have.
+  /// What most do not have.
   void optional(StringRef name, std::string &value) {
     if (to ? !value.empty() : from->get(name) != nullptr)
+      field(name, value);
+  }
+  void optional(StringRef name, bool &value) {
+    if (to ? value : from->get(name) != nullptr)
       field(name, value);
   }
 
@@ -77,7 +81,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   auto &[shapes, mesh, sizes, dynamic, machine, unsharded, noFallback, noRaise,
          keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
          exactSums, explain, localText, origins, hostCalls, threads, trace,
-         memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
+         memoryLimit, memoryLimitOf, quick, target, arch, gpuArch, checkKernels,
          kernels, plantFault, inspectLocal, tf32, tiles, listTiles, cancelled] =
       options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
@@ -109,6 +113,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("threads", threads, 1, 1024);
   fields.field("trace", trace);
   fields.field("memory_limit", memoryLimit, 0, INT64_MAX);
+  fields.optional("quick", quick);
   fields.field("target", targetNumber, 0,
                static_cast<int64_t>(Target::EmulatedCuda));
   fields.field("arch", arch);

@@ -85,6 +85,10 @@ static constexpr CompileOption kOptions[] = {
      "Arguments and results lie in memory as their mhlo.layout_mode says, in "
      "which case their dims come in that order; else row by row",
      false, /*isForEngines=*/true},
+    {"quick", nullptr,
+     "Compile without LLVM's optimisations: in half of the time, to code that "
+     "is slower",
+     false},
     {"tuned", nullptr,
      "Products are cut as --tune of shard-run has measured on this processor, "
      "where it has; else, and without, by estimates. The bits are the same",
@@ -234,6 +238,9 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   if (given.flag("exact-sums") && !reproducible)
     return usage("--exact-sums says how --reproducible sums: it goes with "
                  "--reproducible");
+  if (reproducible && given.flag("quick"))
+    return usage("--reproducible gives the bits of optimised code, and --quick "
+                 "leaves LLVM's optimisations out; leave one of the two out");
   if (reproducible && target != "cpu")
     return toolError(ExitCode::Unsupported,
                      "unsupported: --reproducible with " + named + "=" +
@@ -305,6 +312,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   options.isTuned = given.flag("tuned");
   stages.memoryLimit = memoryLimit.value_or(0);
   stages.noRaise = given.flag("no-raise");
+  stages.quick = given.flag("quick");
   stages.keepOrder = given.flag("keep-order");
   stages.evenBorders = given.flag("even-borders");
   stages.partialResults = given.flag("partial-results");

@@ -529,12 +529,11 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  // Emulated kernels are run for what they compute, not for how fast they do:
-  // LLVM's optimisations would be half of the time to compile them.
-  if (failed(
-          emitObjectFile(module, options.arch, stream,
-                         /*optimized=*/options.target != Target::EmulatedCuda,
-                         options.cancelled.get())))
+  // Emulated kernels are run for what they compute, not for how fast they do.
+  bool isQuick = options.quick || options.target == Target::EmulatedCuda;
+  if (failed(emitObjectFile(module, options.arch, stream,
+                            isQuick ? Optimization::None : Optimization::Full,
+                            options.cancelled.get())))
     return failure();
   program.object.assign(object.begin(), object.end());
   program.compileMs = std::chrono::duration<double, std::milli>(

@@ -92,7 +92,7 @@ std::string archThatRuns(llvm::StringRef arch) {
 
 /// A machine for `arch`, or null with a diagnostic on `module`.
 static std::unique_ptr<llvm::TargetMachine>
-createMachine(ModuleOp module, StringRef arch, bool optimized) {
+createMachine(ModuleOp module, StringRef arch, Optimization optimization) {
   initializeTargets();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string message;
@@ -106,11 +106,11 @@ createMachine(ModuleOp module, StringRef arch, bool optimized) {
   CpuArch resolved = resolveArch(arch);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, resolved.cpu, resolved.features,
-                                  options, llvm::Reloc::PIC_, std::nullopt,
-                                  optimized ? llvm::CodeGenOptLevel::Aggressive
-                                            : llvm::CodeGenOptLevel::None));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, resolved.cpu, resolved.features, options, llvm::Reloc::PIC_,
+      std::nullopt,
+      optimization == Optimization::Full ? llvm::CodeGenOptLevel::Aggressive
+                                         : llvm::CodeGenOptLevel::None));
   if (!machine ||
       !machine->getMCSubtargetInfo()->isCPUStringValid(resolved.cpu)) {
     module.emitError("unknown CPU '")
@@ -128,24 +128,26 @@ namespace {
 /// time.
 class IdleMachines {
 public:
-  std::unique_ptr<llvm::TargetMachine> take(StringRef arch, bool optimized) {
+  std::unique_ptr<llvm::TargetMachine> take(StringRef arch,
+                                            Optimization optimization) {
     std::lock_guard lock(mutex);
     for (Entry &entry : entries)
-      if (entry.machine && entry.arch == arch && entry.optimized == optimized)
+      if (entry.machine && entry.arch == arch &&
+          entry.optimization == optimization)
         return std::move(entry.machine);
     return nullptr;
   }
-  void giveBack(StringRef arch, bool optimized,
+  void giveBack(StringRef arch, Optimization optimization,
                 std::unique_ptr<llvm::TargetMachine> machine) {
     std::lock_guard lock(mutex);
     Entry &entry = entries[next++ % entries.size()];
-    entry = {arch.str(), optimized, std::move(machine)};
+    entry = {arch.str(), optimization, std::move(machine)};
   }
 
 private:
   struct Entry {
     std::string arch;
-    bool optimized = false;
+    Optimization optimization = Optimization::Full;
     std::unique_ptr<llvm::TargetMachine> machine;
   };
   std::mutex mutex;
@@ -274,23 +276,23 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
 /// Calls `write` on the module's code for `arch`, and on what makes machine
 /// code of it.
 static LogicalResult
-compile(ModuleOp module, StringRef arch, bool optimized,
+compile(ModuleOp module, StringRef arch, Optimization optimization,
         const std::atomic<bool> *cancelled,
         llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
             write) {
   std::unique_ptr<llvm::TargetMachine> machine =
-      idleMachines().take(arch, optimized);
+      idleMachines().take(arch, optimization);
   if (!machine)
-    machine = createMachine(module, arch, optimized);
+    machine = createMachine(module, arch, optimization);
   if (!machine)
     return failure();
   llvm::scope_exit giveBack(
-      [&] { idleMachines().giveBack(arch, optimized, std::move(machine)); });
+      [&] { idleMachines().giveBack(arch, optimization, std::move(machine)); });
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
   if (!ir)
     return failure();
-  if (optimized)
+  if (optimization == Optimization::Full)
     optimize(*ir, *machine, cancelled);
   if (isSet(cancelled))
     return failure();
@@ -304,10 +306,11 @@ compile(ModuleOp module, StringRef arch, bool optimized,
 
 static LogicalResult emitFile(ModuleOp module, StringRef arch,
                               llvm::raw_pwrite_stream &out,
-                              llvm::CodeGenFileType type, bool optimized,
+                              llvm::CodeGenFileType type,
+                              Optimization optimization,
                               const std::atomic<bool> *cancelled) {
   return compile(
-      module, arch, optimized, cancelled,
+      module, arch, optimization, cancelled,
       [&](llvm::Module &ir, llvm::TargetMachine &machine) -> LogicalResult {
         llvm::legacy::PassManager passes;
         passes.add(llvm::createTargetTransformInfoWrapperPass(
@@ -321,21 +324,22 @@ static LogicalResult emitFile(ModuleOp module, StringRef arch,
 }
 
 LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
-                             llvm::raw_pwrite_stream &out, bool optimized,
+                             llvm::raw_pwrite_stream &out,
+                             Optimization optimization,
                              const std::atomic<bool> *cancelled) {
   return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile,
-                  optimized, cancelled);
+                  optimization, cancelled);
 }
 
 LogicalResult emitAssembly(ModuleOp module, StringRef arch,
                            llvm::raw_pwrite_stream &out) {
   return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile,
-                  /*optimized=*/true, /*cancelled=*/nullptr);
+                  Optimization::Full, /*cancelled=*/nullptr);
 }
 
 LogicalResult emitLLVMIR(ModuleOp module, StringRef arch,
-                         llvm::raw_ostream &out, bool optimized) {
-  return compile(module, arch, optimized, /*cancelled=*/nullptr,
+                         llvm::raw_ostream &out, Optimization optimization) {
+  return compile(module, arch, optimization, /*cancelled=*/nullptr,
                  [&](llvm::Module &ir, llvm::TargetMachine &) {
                    ir.print(out, nullptr);
                    return success();

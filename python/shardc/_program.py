@@ -38,6 +38,7 @@ def compile(
     machine: str | None = None,
     no_fallback: bool = False,
     no_raise: bool = False,
+    quick: bool = False,
     keep_order: bool = False,
     tuned: bool = False,
     reproducible: bool = False,
@@ -78,6 +79,7 @@ def compile(
             them that ends in ".json" (docs/Reference/machine.md).
         no_fallback: an op that would be gathered is an error, instead of a ``ShardcWarning``.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
+        quick: without LLVM's optimisations: in half of the time, to code that is slower.
         keep_order: no dim is put in zigzag order (``order="zigzag"``) unless ``in_shardings`` say so.
         tuned: products are cut as ``shard-run --tune`` has measured on this processor, where it has. Same bits.
         reproducible: the same bits on every mesh, for any cuts and threads; what cannot be had so raises (code 77).
@@ -96,8 +98,8 @@ def compile(
     options: Options = [("arch", arch)]
     if machine:
         options.append(("machine", machine))
-    switches = {"no-fallback": no_fallback, "no-raise": no_raise, "keep-order": keep_order, "tuned": tuned,
-                "reproducible": reproducible, "exact-sums": exact_sums}
+    switches = {"no-fallback": no_fallback, "no-raise": no_raise, "quick": quick, "keep-order": keep_order,
+                "tuned": tuned, "reproducible": reproducible, "exact-sums": exact_sums}
     options += [(name, "true") for name, is_on in switches.items() if is_on]
     if threads is not None:
         options.append(("threads", str(threads)))

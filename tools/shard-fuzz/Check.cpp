@@ -71,10 +71,10 @@ static int64_t threadsOfRank = 1, numSteps = 1;
 void setThreads(int64_t threads) { threadsOfRank = threads; }
 void setSteps(int64_t steps) { numSteps = steps; }
 
-/// compileProgram with a fault in the local view, if `fault` is not empty.
+/// compileProgram with a fault in the local view.
 static mlir::FailureOr<CompiledProgram>
 compileWithFault(mlir::ModuleOp module, const StageOptions &options,
-                 bool optimized, StringRef fault, bool &planted) {
+                 StringRef fault, bool &planted) {
   auto run = [&](function_ref<void(mlir::OpPassManager &)> build) {
     mlir::PassManager pm(module.getContext(),
                          mlir::ModuleOp::getOperationName(),
@@ -83,33 +83,29 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
     return pm.run(module);
   };
   CompiledProgram program;
-  planted = false;
-  if (fault.empty()) {
-    if (failed(compileToLocal(module, options)))
-      return mlir::failure();
-  } else {
-    if (failed(run([&](mlir::OpPassManager &pm) {
-          buildImportStage(pm, options);
-          buildRaiseStage(pm, options);
-          buildPropagateStage(pm, options);
-          buildPartitionStage(pm, options);
-        })))
-      return mlir::failure();
-    planted = plantFault(module, fault);
-    if (!planted)
-      return program;
-    if (failed(run([&](mlir::OpPassManager &pm) {
-          buildCommunicateStage(pm, options);
-        })))
-      return mlir::failure();
-  }
+  if (failed(run([&](mlir::OpPassManager &pm) {
+        buildImportStage(pm, options);
+        buildRaiseStage(pm, options);
+        buildPropagateStage(pm, options);
+        buildPartitionStage(pm, options);
+      })))
+    return mlir::failure();
+  planted = plantFault(module, fault);
+  if (!planted)
+    return program;
+  if (failed(run([&](mlir::OpPassManager &pm) {
+        buildCommunicateStage(pm, options);
+      })))
+    return mlir::failure();
   program.metadata = describeProgram(module);
   if (failed(lowerToLLVM(module, options)))
     return mlir::failure();
   embedMetadata(module, program.metadata);
   SmallVector<char, 0> object;
   raw_svector_ostream stream(object);
-  if (failed(emitObjectFile(module, options.arch, stream, optimized)))
+  if (failed(emitObjectFile(module, options.arch, stream,
+                            options.quick ? Optimization::None
+                                          : Optimization::Full)))
     return mlir::failure();
   program.object.assign(object.begin(), object.end());
   return program;
@@ -133,6 +129,7 @@ load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
   StageOptions options;
   options.unsharded = unsharded;
   options.reproducible = comparesBits;
+  options.quick = !optimized;
   options.mesh = mesh;
   options.threads = threads ? threads : unsharded ? 1 : threadsOfRank;
   // Loops of small programs would not be worth it.
@@ -143,10 +140,8 @@ load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
   if (module) {
     bool found = false;
-    compiled =
-        fault.empty() && optimized
-            ? compileProgram(*module, options)
-            : compileWithFault(*module, options, optimized, fault, found);
+    compiled = fault.empty() ? compileProgram(*module, options)
+                             : compileWithFault(*module, options, fault, found);
     if (planted)
       *planted = found;
   }

@@ -77,6 +77,9 @@ struct StageOptions {
   /// Where there is no such limit: says what it is, of what is known of the
   /// program before it is lowered.
   std::function<int64_t(const ProgramMetadata &)> memoryLimitOf;
+  /// Without LLVM's optimisations: half of the time to compile, for code that
+  /// is slower.
+  bool quick = false;
   /// What runs the kernels.
   Target target = Target::Cpu;
   /// What host code is generated for (Translation/ObjectFile.h).

@@ -39,24 +39,30 @@ std::string featuresOf(llvm::StringRef arch);
 /// `arch`, or "native" where code for it could not run on this processor.
 std::string archThatRuns(llvm::StringRef arch);
 
+/// What LLVM does for code to be fast. Without its optimisations it takes a
+/// third of the time, and the code gives the same results, but for the last
+/// bits of floats where a product and a sum are rounded once or twice.
+enum class Optimization { None, Full };
+
 /// Writes an object file of position-independent code for `arch` (see
-/// `resolveArch`), optimised. `module` holds the LLVM dialect and nothing else.
-/// Fails with a diagnostic on the module if `arch` is unknown or the module
-/// does not translate. Not optimised, it takes a third of the time and gives
-/// the same results. Once `cancelled` (null: never) is set it fails without a
+/// `resolveArch`). `module` holds the LLVM dialect and nothing else. Fails with
+/// a diagnostic on the module if `arch` is unknown or the module does not
+/// translate. Once `cancelled` (null: never) is set it fails without a
 /// diagnostic, after the pass or the function that it is at.
 mlir::LogicalResult
 emitObjectFile(mlir::ModuleOp module, llvm::StringRef arch,
-               llvm::raw_pwrite_stream &out, bool optimized = true,
+               llvm::raw_pwrite_stream &out,
+               Optimization optimization = Optimization::Full,
                const std::atomic<bool> *cancelled = nullptr);
 
 /// The same as assembly text.
 mlir::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef arch,
                                  llvm::raw_pwrite_stream &out);
 
-/// Writes LLVM IR as text, optimised for `arch` if `optimize`.
+/// Writes LLVM IR for `arch` as text.
 mlir::LogicalResult emitLLVMIR(mlir::ModuleOp module, llvm::StringRef arch,
-                               llvm::raw_ostream &out, bool optimize = true);
+                               llvm::raw_ostream &out,
+                               Optimization optimization = Optimization::Full);
 
 /// Dialect translations that the functions above need.
 void registerObjectFileDialects(mlir::DialectRegistry &registry);

@@ -116,7 +116,7 @@ def keys() -> None:
     other = FOLDER / "other.mlir"
     other.write_text(Path(MODEL).read_text().replace("stablehlo.multiply", "stablehlo.subtract"))
     variants: list[list[str]] = [[MODEL], [str(other)], [MODEL, "--mesh=x=2"], [MODEL, "--sizes=0:0=1,2,3,2"], [MODEL, "--threads=2"],
-                                 [MODEL, "--arch=x86-64-v3"], [MODEL, "--reproducible"], [MODEL, "--no-raise"]]
+                                 [MODEL, "--arch=x86-64-v3"], [MODEL, "--reproducible"], [MODEL, "--no-raise"], [MODEL, "--quick"]]
     for number, arguments in enumerate(variants):
         assert compiled(run(*arguments, "--report=json")) == 1, arguments
         assert len(entries()) == number + 1, arguments
