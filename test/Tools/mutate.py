@@ -50,6 +50,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Inputs"))
 from fork_server import Ended, ForkServer, Limits, build_library, run_tool
 from mutations import mutate_archive, mutate_array, mutate_artifact, mutate_bytecode, mutate_option, mutate_program
 from swaps import Program, Swaps

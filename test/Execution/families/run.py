@@ -4,13 +4,12 @@
 
 Every case (generate.py) holds a layer and its gradients. It runs with arguments in uneven shards, one of them empty, on a
 mesh of one axis and on one of two axes; with ``--all`` in even shards, too; with ``--sample`` on some of these meshes: each case on one,
-and of each family some on each. ``--part 2/4`` takes every fourth case from the second on. ``--table`` writes docs/Reference/families.md's table. Exits 1 if a run is not as expected.
+and of each family some on each, without LLVM's optimisations. ``--part 2/4`` takes every fourth case from the second on. ``--table`` writes docs/Reference/families.md's table. Exits 1 if a run is not as expected.
 """
 
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -18,9 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Inputs"))
+from fork_server import Limits, Tool
 from samples import cover
 
 INPUTS = Path(__file__).parent / "Inputs"
+LIMITS = Limits(seconds=240, wait=120, memory=64 << 30)
 MESHES = {"1": {"x": 4}, "2": {"x": 2, "y": 2}}
 ARGUMENT = re.compile(r"%arg(\d+): tensor<((?:\d+x)*)\w+>")
 
@@ -124,18 +125,21 @@ def main() -> int:
         program = where / f"{name}.mlir"
         program.write_text(annotate((INPUTS / f"{case['name']}.mlir").read_text(), case, MESHES[axes], even))
         data = INPUTS / f"{case['name']}.npz"
-        command = [options.shard_run, str(program), f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={case['rtol']}", f"--atol={case['atol']}"]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-        except subprocess.TimeoutExpired:
-            return f"{name}: no end within 120 s"
-        if done.returncode == 0:
+        quick = ["--quick"] if options.sample else []
+        arguments = [str(program), *quick, f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={case['rtol']}", f"--atol={case['atol']}"]
+        done = shard_run.run(arguments, LIMITS)
+        if done.by_clock:
+            return f"{name}: no end within {LIMITS.wait} s"
+        if done.code == 0:
             return ""
-        said = [line for line in done.stderr.decode(errors="replace").splitlines() if "error" in line]
-        return f"{name}: exit code {done.returncode}: {' | '.join(said)[:400]}"
+        said = [line for line in done.said.splitlines() if "error" in line]
+        return f"{name}: exit code {done.code}: {' | '.join(said)[:400]}"
 
+    scratch = tempfile.TemporaryDirectory()
+    shard_run = Tool(options.shard_run, Path(scratch.name))
     with ThreadPoolExecutor(options.jobs) as pool:
         outcomes = list(pool.map(run, runs))
+    shard_run.close()
     for outcome in filter(None, outcomes):
         print(outcome)
     failed = sum(map(bool, outcomes))

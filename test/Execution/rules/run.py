@@ -4,7 +4,7 @@
 
 Each case of test/Inputs/rule-cases.mlir runs on three ranks (two for grouped convolutions): each dim of each argument
 and result is sharded in turn, arguments in balanced shards, in uneven ones, and with an empty shard; then two dims
-over a mesh of two axes. With --sample each dim in one of these, and each kind of shards for one dim. What the
+over a mesh of two axes. With --sample each dim in one of these, and each kind of shards for one dim, without LLVM's optimisations. What the
 interpreter makes of the unsharded program, or, where it does not know an op, the program on one rank, is what
 is expected. Exits 1 if a run is not equal; an op for which no code can be generated yet is counted, not a failure.
 """
@@ -12,18 +12,19 @@ is expected. Exits 1 if a run is not equal; an op for which no code can be gener
 import argparse
 import itertools
 import re
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Inputs"))
+from fork_server import Limits, Tool
 from samples import cover
 
 CASES = Path(__file__).parents[2] / "Inputs" / "rule-cases.mlir"
 MAX_PAIRS = 5  # of dims over two axes, per case
 UNSUPPORTED = "unsupported"
+LIMITS = Limits(seconds=120, wait=120, memory=64 << 30)
 TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)>")
 
 
@@ -137,12 +138,12 @@ def variants(program: Program, shards: int, case: str | None = None) -> list[tup
     return [run for run in runs if f"{case} {run[0]}" in kept]
 
 
-def unsharded(shard_run: str, program: Program, folder: Path) -> Path:
+def unsharded(shard_run: Tool, program: Program, folder: Path) -> Path:
     """A file of what ``program`` computes: by the interpreter, by one rank where that does not know an op; none if neither does."""
     text, results = folder / "unsharded.mlir", folder / "expected.npz"
     text.write_text(program.text)
     for how in (["--interpret"], []):
-        if not subprocess.run([shard_run, str(text), *how, f"--outputs=@{results}", *program.inputs()], capture_output=True, check=False).returncode:
+        if shard_run.run([str(text), *how, f"--outputs=@{results}", *program.inputs()], LIMITS).code == 0:
             break
     return results
 
@@ -162,15 +163,16 @@ def main() -> int:
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
             file.write(text)
             file.flush()
-            command = [options.shard_run, file.name, f"--expect=@{expected}", "--rtol=0.001", "--timeout=10000", *arguments]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        if done.returncode == 0:
+            quick = ["--quick"] if options.sample else []
+            done = shard_run.run([file.name, *quick, f"--expect=@{expected}", "--rtol=0.001", "--timeout=10000", *arguments], LIMITS)
+        if done.code == 0:
             return ""
-        if "has no lowering" in done.stderr:
+        if "has no lowering" in done.said:
             return UNSUPPORTED
-        return f"exit code {done.returncode}: {done.stderr.strip()}"
+        return f"exit code {done.code}: {done.said.strip()}"
 
     scratch = tempfile.TemporaryDirectory()
+    shard_run = Tool(options.shard_run, Path(scratch.name))
     jobs = []
     for family in options.families:
         for number, (name, text) in enumerate(read_cases(family)):
@@ -179,13 +181,14 @@ def main() -> int:
             shards = 2 if "group_count = 4" in text else 3
             program, folder = Program(text), Path(scratch.name) / f"{family}-{number}"
             folder.mkdir()
-            expected = unsharded(options.shard_run, program, folder)
+            expected = unsharded(shard_run, program, folder)
             jobs += [(f"{name}: {what}", cut, extra, expected)
                      for what, cut, extra in variants(program, shards, f"{family} {name}" if options.sample else None)]
     if not jobs:
         sys.exit(f"no case {options.case or ''} in {', '.join(options.families)}")
     with ThreadPoolExecutor(options.jobs) as pool:
         problems = list(pool.map(run, jobs))
+    shard_run.close()
     for (name, text, arguments, _), problem in zip(jobs, problems, strict=True):
         if problem and problem != UNSUPPORTED:
             print(f"{name}\n{text}\n{' '.join(arguments)}\n{problem}\n")

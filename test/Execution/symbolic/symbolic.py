@@ -684,7 +684,8 @@ def check(options, name, counts):
         model, artifact, data = (folder / f"{name}{ending}" for ending in (".mlir", ".so", ".npz"))
         model.write_text(exported(chosen, 2 if options.symbolic_mesh else counts[0]))
         left_open = ["--dynamic=all", *(["--symbolic-mesh=x"] if options.symbolic_mesh else [])]
-        compiled = run([options.shard_translate, str(model), *left_open, "-o", str(artifact)])
+        quick = ["--quick"] if options.quick else []
+        compiled = run([options.shard_translate, str(model), *left_open, *quick, "-o", str(artifact)])
         if compiled.returncode:
             return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
         source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
@@ -707,6 +708,7 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--symbolic-mesh", action="store_true", help="one artifact for all numbers of ranks")
     parser.add_argument("--reproducible", action="store_true", help="compare bytes between numbers of ranks and cuts")
+    parser.add_argument("--quick", action="store_true", help="compile without LLVM's optimisations")
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="keeps the last model, artifact and arrays here")

@@ -5,6 +5,7 @@ import resource
 import shutil
 import struct
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +79,29 @@ class ForkServer:
         os.close(self.requests)
         self.process.wait()
         os.close(self.answers)
+
+
+class Tool:
+    """Runs of the tool at ``tool`` from any number of threads: each has a server of its own."""
+
+    def __init__(self, tool: str, folder: Path) -> None:
+        self.tool = shutil.which(tool) or tool
+        self.folder = folder
+        self.library = build_library(folder)
+        self.own = threading.local()
+        self.servers: list[ForkServer] = []
+
+    def run(self, arguments: list[str], limits: Limits) -> Ended:
+        """Run the tool in this directory, its stdout closed off."""
+        if not hasattr(self.own, "server"):
+            self.own.server = ForkServer(self.tool, self.library, self.folder)
+            self.servers.append(self.own.server)
+        server: ForkServer = self.own.server
+        return server.run(arguments, Path.cwd(), limits)
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.close()
 
 
 def run_tool(tool: str, arguments: list[str], directory: Path, limits: Limits) -> Ended:
