@@ -23,12 +23,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass
 
 from pass_docs import ROOT, dump_tablegen
+from shard_opt import ShardOpt
 
 # The project's own dialects: each op has an example.
 OWN = ("spmd", "solver")
@@ -72,16 +72,11 @@ def read_ops() -> list[Op]:
     return ops
 
 
-def run(tool: str, text: str, *flags: str) -> tuple[int, str, str]:
-    done = subprocess.run([tool, "-", *flags], input=text, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
 UNKNOWN = re.compile(r":(\d+):(\d+): error: use of undeclared SSA value name")
 USED = re.compile(r"definition of SSA value [^\n]*\n(?:.*\n)*?.*previously used here with type '(.*)'")
 
 
-def program_of(tool: str, example: str, dialect: str) -> str:
+def program_of(tool: ShardOpt, example: str, dialect: str) -> str:
     """A program around ``example``. What it does not define has the type with which the parser sees it used."""
     if re.match(rf"{dialect}\.mesh @|module|func\.func", example):
         return example
@@ -92,14 +87,14 @@ def program_of(tool: str, example: str, dialect: str) -> str:
     while True:
         header = ", ".join(f"{name}: {kind}" for name, kind in arguments.items())
         text = f"{before}func.func @example({header}) {{\n{example}\nfunc.return\n}}\n"
-        _, _, errors = run(tool, text)
+        _, _, errors = tool.run(text)
         unknown = UNKNOWN.search(errors)
         value = VALUE.match(text.splitlines()[int(unknown[1]) - 1], int(unknown[2]) - 1) if unknown else None
         if not value:
             return text
         # A definition behind the use, of a type that it surely has not: the error names the type.
         defined = f'\n{value[0]} = "example.value"() : () -> !llvm.token\nfunc.return\n'
-        _, _, errors = run(tool, text.replace("\nfunc.return\n", defined), "--allow-unregistered-dialect")
+        _, _, errors = tool.run(text.replace("\nfunc.return\n", defined), "--allow-unregistered-dialect")
         used = USED.search(errors)
         if not used:
             return text
@@ -147,9 +142,9 @@ def body_of(printed: str) -> str:
     return inside[1] if inside else whole[1] if whole else text
 
 
-def check(tool: str, op: Op, example: str, only_print: bool) -> bool:
+def check(tool: ShardOpt, op: Op, example: str, only_print: bool) -> bool:
     """Whether the example holds."""
-    code, printed, errors = run(tool, program_of(tool, example, op.name.partition(".")[0]))
+    code, printed, errors = tool.run(program_of(tool, example, op.name.partition(".")[0]))
     if only_print:
         print(f"// {op.name}\n{printed}{errors}")
         return True
@@ -161,7 +156,7 @@ def check(tool: str, op: Op, example: str, only_print: bool) -> bool:
         return False
     expected, found = plain(example), plain(body_of(printed))
     if op.name.partition(".")[0] not in OWN:
-        expected, found = printed.splitlines(), run(tool, printed)[1].splitlines()
+        expected, found = printed.splitlines(), tool.run(printed)[1].splitlines()
     if expected == found:
         return True
     print(f"{op.file}: the example of {op.name} does not hold:")
@@ -176,15 +171,16 @@ def main() -> int:
     parser.add_argument("--print", action="store_true", dest="only_print", help="print what comes out")
     options = parser.parse_args()
 
-    good, count = True, 0
+    good, count, tool = True, 0, ShardOpt(options.tool)
     ops = [op for op in read_ops() if not options.names or op.name in options.names]
     for op in ops:
         if not op.examples and op.name.partition(".")[0] in OWN:
             print(f"{op.file}: {op.name} has no example")
             good = False
         for example in op.examples:
-            good = check(options.tool, op, example, options.only_print) and good
+            good = check(tool, op, example, options.only_print) and good
             count += 1
+    tool.close()
     print(f"{count} examples of {len(ops)} ops")
     return 0 if good else 1
 

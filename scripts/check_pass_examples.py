@@ -25,10 +25,10 @@ import argparse
 import difflib
 import re
 import shlex
-import subprocess
 import sys
 
 from pass_docs import Pass, read_passes
+from shard_opt import ShardOpt
 
 EXAMPLE = re.compile(
     r"^```mlir\n// before(?:: (?P<flags>[^\n]*))?\n(?P<before>.*?)"
@@ -37,10 +37,10 @@ EXAMPLE = re.compile(
 )
 
 
-def run(tool: str, text: str, flags: list[str]) -> str:
+def run(tool: ShardOpt, text: str, flags: list[str]) -> str:
     """What ``tool`` prints for ``text``; its diagnostics where it fails."""
-    done = subprocess.run([tool, "-", *flags], input=text, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else f"code {done.returncode}\n{done.stderr}"
+    code, printed, errors = tool.run(text, *flags)
+    return printed if code == 0 else f"code {code}\n{errors}"
 
 
 def plain(text: str) -> list[str]:
@@ -57,7 +57,7 @@ def missing_line(expected: str, found: str) -> str | None:
     return None
 
 
-def check(tool: str, entry: Pass, example: re.Match[str], only_print: bool) -> bool:
+def check(tool: ShardOpt, entry: Pass, example: re.Match[str], only_print: bool) -> bool:
     """Whether the pass makes of the example's first program the second."""
     flags = shlex.split(example["flags"] or f"--{entry.name}")
     found = run(tool, example["before"], flags)
@@ -86,7 +86,7 @@ def main() -> int:
     options = parser.parse_args()
 
     passes = [entry for entry in read_passes() if not options.names or entry.name in options.names]
-    good = True
+    good, tool = True, ShardOpt(options.tool)
     run_examples = 0
     for entry in passes:
         examples = [found for found in EXAMPLE.finditer(entry.description + "\n") if "func" in found["before"]]
@@ -94,8 +94,9 @@ def main() -> int:
             print(f"{entry.file}: {entry.name} has no example that can be run")
             good = False
         for example in examples:
-            good = check(options.tool, entry, example, options.only_print) and good
+            good = check(tool, entry, example, options.only_print) and good
             run_examples += 1
+    tool.close()
     print(f"{run_examples} examples of {len(passes)} passes")
     return 0 if good else 1
 
