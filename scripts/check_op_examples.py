@@ -28,6 +28,8 @@ import textwrap
 from dataclasses import dataclass
 
 from pass_docs import ROOT, dump_tablegen
+
+sys.path.insert(0, str(ROOT / "test" / "Inputs"))
 from shard_opt import ShardOpt
 
 # The project's own dialects: each op has an example.

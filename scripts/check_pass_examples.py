@@ -27,7 +27,9 @@ import re
 import shlex
 import sys
 
-from pass_docs import Pass, read_passes
+from pass_docs import ROOT, Pass, read_passes
+
+sys.path.insert(0, str(ROOT / "test" / "Inputs"))
 from shard_opt import ShardOpt
 
 EXAMPLE = re.compile(

@@ -5,21 +5,21 @@ and T3 = print(parse(generic(text))) must be equal, and T1 must be the text itse
 but for what ``normalise`` takes out, and for those that were edited by hand. Exit status 1 and one line for each failure.
 """
 
-import concurrent.futures
 import pathlib
 import re
-import subprocess
 import sys
+
+from shard_opt import ShardOpt
 
 EDITED = {"serialised_sdy", "sm_odd_groups"}
 
 
-def run(tool: str, text: str, *flags: str) -> str:
+def run(tool: ShardOpt, text: str, *flags: str) -> str:
     """Returns what ``tool`` prints for ``text``; raises RuntimeError with its first error."""
-    done = subprocess.run([tool, "-", *flags], input=text, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[0])
-    return done.stdout
+    code, printed, said = tool.run(text, *flags)
+    if code != 0:
+        raise RuntimeError((said.strip().splitlines() or ["no message"])[0])
+    return printed
 
 
 def normalise(text: str) -> str:
@@ -29,7 +29,7 @@ def normalise(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def check(tool: str, path: pathlib.Path) -> str | None:
+def check(tool: ShardOpt, path: pathlib.Path) -> str | None:
     """Returns what is wrong with ``path``, or nothing."""
     text = path.read_text()
     flags = ["--mlir-print-debuginfo"] if "loc(" in text else []
@@ -53,8 +53,9 @@ def main() -> int:
     if not paths:
         print("no programs found", file=sys.stderr)
         return 1
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda path: check(tool, path), paths))
+    shard_opt = ShardOpt(tool)
+    results = [check(shard_opt, path) for path in paths]
+    shard_opt.close()
     failures = [(path, result) for path, result in zip(paths, results) if result]
     for path, result in failures:
         print(f"{path.name}: {result}", file=sys.stderr)

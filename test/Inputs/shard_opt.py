@@ -5,11 +5,9 @@ It is started once: a start takes 30 ms of a core, and examples take hundreds of
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test" / "Inputs"))
 from fork_server import Limits, Tool
 
 LIMITS = Limits(seconds=60, wait=120, memory=64 << 30)
