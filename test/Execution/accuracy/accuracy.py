@@ -1,9 +1,9 @@
 """How far elementwise functions are from the truth, in units in the last place, beside a library of multiple precision.
 
-``accuracy.py SHARD-RUN DIR [--functions=LIST] [--types=LIST] [--count=N] [--device=NAME] [--arch=NAME] [--seed=S]``
+``accuracy.py SHARD-RUN DIR [--functions=LIST] [--types=LIST] [--count=N] [--widths=LIST] [--device=NAME] [--arch=NAME] [--seed=S]``
 
 Each function is compiled twice: on one long array, which vectors compute and a scalar remainder ends, and on columns of 1 to 7
-elements, which are remainders or narrower vectors. Both must give the same bits. The error of an element is |result - exact| in
+(``--widths``) elements, which are remainders or narrower vectors. Both must give the same bits. The error of an element is |result - exact| in
 units in the last place of the exact value (of the least subnormal number below the normal ones); an infinity counts as the
 number that would follow the largest. Where the exact value is zero, infinite or NaN, the result must be it, with its sign.
 Complex results are measured by part. Exit status 1: a bound is exceeded, a limit is wrong, or two forms differ.
@@ -94,13 +94,13 @@ def same_limits(got: float, exact: Any) -> bool:
     return (math.isnan(got) == bool(gmpy2.is_nan(exact))) and (math.isinf(got) == bool(gmpy2.is_infinite(exact)))
 
 
-def program(function: Function, kind: str, shape: str, columns: bool) -> str:
-    """A function of one or two arrays; with ``columns`` of the first 1 to 7 elements of each row."""
+def program(function: Function, kind: str, shape: str, columns: list[int]) -> str:
+    """A function of one or two arrays; with ``columns`` of the first so many elements of each row."""
     out = kind[8:-1] if function.real_result and kind.startswith("complex") else kind
     full = f"tensor<{shape}x{kind}>"
     names = ["%a", "%b"][: function.arity]
     head = ", ".join(f"{name}: {full}" for name in names)
-    widths = range(1, COLUMNS) if columns else [0]
+    widths = columns or [0]
     lines, results, types = [], [], []
     for width in widths:
         operands, part, to = names, full, f"tensor<{shape}x{out}>"
@@ -180,14 +180,14 @@ def measure(function: Function, type_name: str, options: argparse.Namespace, dir
     stem = directory / f"{function.op.split('.')[1]}_{type_name}"
     try:
         flat = [array[:-1] for array in arrays]
-        got = run(command, stem, program(function, kind, str(len(flat[0])), False), flat)[0]
+        got = run(command, stem, program(function, kind, str(len(flat[0])), []), flat)[0]
         square = [array.reshape(rows, COLUMNS) for array in arrays]
-        cut = run(command, stem.with_name(stem.name + "_columns"), program(function, kind, f"{rows}x{COLUMNS}", True), square)
+        cut = run(command, stem.with_name(stem.name + "_columns"), program(function, kind, f"{rows}x{COLUMNS}", options.widths), square)
     except RuntimeError as error:
         result.wrong.append(str(error))
         return result
     whole = np.concatenate([got, got[-1:]]).reshape(rows, COLUMNS)
-    for width, columns in enumerate(cut, 1):
+    for width, columns in zip(options.widths, cut, strict=True):
         differs = (columns.view(np.uint8).reshape(rows, width, -1) != np.ascontiguousarray(whole[:, :width]).view(np.uint8).reshape(
             rows, width, -1)).any(2)
         differs[-1] = False
@@ -242,6 +242,8 @@ def main() -> None:
     parser.add_argument("--functions", default="", help="names without dialect, by commas; default: all")
     parser.add_argument("--types", default="f32,f64,complex64,complex128,f16,bf16")
     parser.add_argument("--count", type=int, default=20000, help="points for each function and type; 16-bit types have them all")
+    parser.add_argument("--widths", default=[*range(1, COLUMNS)], type=lambda text: [int(width) for width in text.split(",")],
+                        help="of the columns that are computed for themselves (default: 1 to 7)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="", help="as of shard-run: emulated-cuda")
     parser.add_argument("--arch", default="", help="as of shard-run: x86-64-v3")
