@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # of what JAX computes here
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
 import jax

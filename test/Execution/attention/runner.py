@@ -25,8 +25,8 @@ class Exported:
         return subprocess.run([tools / "shard-opt", self.model, "--spmd-import", "--spmd-raise"], capture_output=True, text=True, check=False)
 
     def compare(self, tools: Path, wanted: list[Any], tolerance: float, options: Iterable[str] = ()) -> str | None:
-        """Run it; return what is wrong with its results, None if nothing is. The tolerance is of the largest element, and of one."""
-        run = subprocess.run([tools / "shard-run", self.model, f"--inputs=@{self.inputs}", f"--outputs=@{self.outputs}", *options],
+        """Run it, not optimised by LLVM; return what is wrong with its results, None if nothing is. The tolerance is of the largest element, and of one."""
+        run = subprocess.run([tools / "shard-run", self.model, "--quick", f"--inputs=@{self.inputs}", f"--outputs=@{self.outputs}", *options],
                              capture_output=True, text=True, check=False)
         if run.returncode != 0:
             return f"exit code {run.returncode} {(run.stderr or run.stdout)[:300]}"
