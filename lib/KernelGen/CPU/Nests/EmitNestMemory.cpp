@@ -340,20 +340,30 @@ Quantity NestEmitter::wordAt(int64_t word, int64_t step, int64_t lanes) {
                                       : (lanes - 1) * (step - 1));
 }
 
+/// Of each element of vector `word`, which begins with element `first`, the
+/// lane that it is where lanes are `step` elements apart; `none` of those
+/// between lanes.
+static SmallVector<int64_t> lanesIn(int64_t word, int64_t first, int64_t step,
+                                    int64_t lanes, int64_t none) {
+  SmallVector<int64_t> result(lanes, none);
+  for (int64_t lane : llvm::seq(lanes))
+    if (lane * step / lanes == word)
+      result[lane * step - first] = lane;
+  return result;
+}
+
 Value NestEmitter::maskOfWord(int64_t word, int64_t step, int64_t lanes,
                               Value mask) {
   int64_t first = *wordAt(word, step, lanes).fixed;
-  SmallVector<bool> isHere(lanes, false);
-  SmallVector<int64_t> order(lanes, lanes); // of no lane
-  for (int64_t lane : llvm::seq(lanes))
-    if (lane * step / lanes == word) {
-      isHere[lane * step - first] = true;
-      order[lane * step - first] = lane;
-    }
+  SmallVector<int64_t> order = lanesIn(word, first, step, lanes, lanes);
   auto type = VectorType::get({lanes}, b.getI1Type());
-  if (!mask)
-    return arith::ConstantOp::create(b, loc,
-                                     DenseElementsAttr::get(type, isHere));
+  if (!mask) {
+    auto isLane =
+        llvm::map_to_vector(order, [&](int64_t lane) { return lane < lanes; });
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, ArrayRef<bool>(isLane)));
+  }
+  // Lane `lanes` of the two is the first of `none`.
   Value none =
       arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, false));
   return vector::ShuffleOp::create(b, loc, mask, none, order);
@@ -375,11 +385,15 @@ Value NestEmitter::loadApart(const Access &access, Value pointer, int64_t lanes,
     else
       whole.push_back(LLVM::LoadOp::create(b, loc, type, at, bytes));
   }
-  SmallVector<int64_t> which, places;
-  for (int64_t lane : llvm::seq(lanes)) {
-    int64_t word = lane * step / lanes;
-    which.push_back(word);
-    places.push_back(lane * step - *wordAt(word, step, lanes).fixed);
+  SmallVector<int64_t> which(lanes), places(lanes);
+  for (int64_t word : llvm::seq(step)) {
+    int64_t first = *wordAt(word, step, lanes).fixed;
+    for (auto [place, lane] :
+         llvm::enumerate(lanesIn(word, first, step, lanes, /*none=*/-1)))
+      if (lane >= 0) {
+        which[lane] = word;
+        places[lane] = place;
+      }
   }
   return gatherLanes(whole, which, places);
 }
@@ -389,10 +403,8 @@ void NestEmitter::storeApart(const Access &access, Value pointer, Value value,
   int64_t step = *access.coef[s.vec].fixed;
   for (int64_t word : llvm::seq(step)) {
     int64_t first = *wordAt(word, step, lanes).fixed;
-    SmallVector<int64_t> order(lanes, 0);
-    for (int64_t lane : llvm::seq(lanes))
-      if (lane * step / lanes == word)
-        order[lane * step - first] = lane;
+    // What is between lanes is not stored.
+    SmallVector<int64_t> order = lanesIn(word, first, step, lanes, /*none=*/0);
     LLVM::MaskedStoreOp::create(
         b, loc, vector::ShuffleOp::create(b, loc, value, value, order),
         pointerAt(access, pointer, Quantity::of(first)),
