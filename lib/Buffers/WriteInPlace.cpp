@@ -250,10 +250,7 @@ struct Access {
 } // namespace
 
 Access::Access(Operation *op) {
-  op->walk([&](Operation *inner) {
-    isSite |=
-        isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(inner);
-  });
+  isSite = spmd::runsSites(op);
   if (isa<spmd::StartSiteOp, spmd::ReleaseSiteOp>(op)) {
     for (Value operand : op->getOperands())
       if (isa<BaseMemRefType>(operand.getType()))
