@@ -115,7 +115,7 @@ for sizes in (None, [5, 0, 9]):
     equal(dealt, *qkv, reference=causal(*qkv))
     reasons = str([site["reasons"] for site in dealt.report(*qkv)["communication"]])
     assert "puts blocks in zigzag order" in reasons, reasons
-equal(shardc.compile(causal, *qkv, mesh={"d": 3}, in_shardings=[shardc.split(1, "d")] * 3, keep_order=True), *qkv, reference=causal(*qkv))
+equal(shardc.compile(causal, *qkv, mesh={"d": 3}, in_shardings=[shardc.split(1, "d")] * 3, keep_order=True, quick=True), *qkv, reference=causal(*qkv))
 try:
     shardc.split(1, "d", order="spiral")
 except ValueError as error:
