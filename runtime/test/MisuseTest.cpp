@@ -8,6 +8,7 @@
 #include "Core/World.h"
 #include "DeviceCalls.h"
 #include "ThreeSites.h"
+#include "shardrt/Checkpoint.h"
 #include "shardrt/Devices.h"
 #include "shardrt/Jobs.h"
 #include "shardrt/Symbols.h"
@@ -52,6 +53,123 @@ void *findSymbol(void *user, const char *symbol) {
   return found == known.end() ? nullptr : found->second;
 }
 } // namespace
+
+namespace {
+/// Calls `function` with NULL and 0 for all it takes. A status, -1 and no text
+/// say that there is nothing; no number is anything but 0.
+template <typename Result, typename... Arguments>
+void callWithNothing(Result (*function)(Arguments...), Result expected) {
+  EXPECT_EQ(function(Arguments{}...), expected);
+}
+template <typename... Arguments>
+void callWithNothing(const char *(*function)(Arguments...)) {
+  const char *text = function(Arguments{}...);
+  EXPECT_EQ(std::string(text ? text : ""), "");
+}
+template <typename... Arguments>
+void callWithNothing(void (*function)(Arguments...)) {
+  function(Arguments{}...);
+}
+
+#define WITH_NOTHING(FUNCTION, ...)                                            \
+  do {                                                                         \
+    SCOPED_TRACE(#FUNCTION);                                                   \
+    callWithNothing(FUNCTION __VA_OPT__(, ) __VA_ARGS__);                      \
+  } while (false)
+} // namespace
+
+/// What callers of the host call with a handle, called without one.
+TEST(Misuse, OfNothing) {
+  WITH_NOTHING(shardrt_program_load, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_load_trusted, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_load_checked, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_create, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_create_from, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_bind, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_bind_mesh, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_destroy);
+  WITH_NOTHING(shardrt_program_metadata);
+  WITH_NOTHING(shardrt_program_num_ranks, int64_t(0));
+  WITH_NOTHING(shardrt_program_num_mesh_axes, int64_t(0));
+  WITH_NOTHING(shardrt_program_mesh_axis_size, int64_t(0));
+  WITH_NOTHING(shardrt_program_mesh_axis_is_open, 0);
+  WITH_NOTHING(shardrt_program_mesh_axis_name);
+  WITH_NOTHING(shardrt_program_num_sites, int64_t(0));
+  WITH_NOTHING(shardrt_program_site_info, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_program_num_kernels, int64_t(0));
+  WITH_NOTHING(shardrt_program_kernel_info, int(SHARDRT_USAGE));
+
+  WITH_NOTHING(shardrt_job_join, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_job_leave);
+  WITH_NOTHING(shardrt_job_say_goodbye);
+  WITH_NOTHING(shardrt_job_agree, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_job_put, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_job_get, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_job_look, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_job_is_one_host, 0);
+  WITH_NOTHING(shardrt_job_is_insecure, 0);
+  WITH_NOTHING(shardrt_job_rank, int64_t(-1));
+  WITH_NOTHING(shardrt_job_size, int64_t(0));
+  WITH_NOTHING(shardrt_job_local_ranks, int64_t(0));
+  WITH_NOTHING(shardrt_job_num_processes, int64_t(0));
+  WITH_NOTHING(shardrt_job_process_of, int64_t(-1));
+  WITH_NOTHING(shardrt_job_launcher);
+
+  WITH_NOTHING(shardrt_crew_create, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_crew_destroy);
+  WITH_NOTHING(shardrt_crew_num_places, int64_t(0));
+  WITH_NOTHING(shardrt_crew_call, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_crew_is_idle, 0);
+  WITH_NOTHING(shardrt_crew_memory, int(SHARDRT_USAGE));
+
+  WITH_NOTHING(shardrt_world_create, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_destroy);
+  WITH_NOTHING(shardrt_world_run, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_run_repeated, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_run_here, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_start, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_call, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_gather, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_error);
+  WITH_NOTHING(shardrt_world_rank_error);
+  WITH_NOTHING(shardrt_world_site_stats, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_rank_stats, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_world_reset_stats);
+  WITH_NOTHING(shardrt_world_peak_bytes, int64_t(-1));
+  WITH_NOTHING(shardrt_world_libraries);
+  WITH_NOTHING(shardrt_world_notes);
+  WITH_NOTHING(shardrt_world_transport);
+  WITH_NOTHING(shardrt_world_trace, int64_t(-1));
+  WITH_NOTHING(shardrt_world_site_peers, int64_t(-1));
+  WITH_NOTHING(shardrt_world_device_counts, int(SHARDRT_USAGE));
+
+  WITH_NOTHING(shardrt_memory_open, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_memory_close);
+  WITH_NOTHING(shardrt_memory_device, int64_t(-1));
+  WITH_NOTHING(shardrt_memory_allocate, static_cast<void *>(nullptr));
+  WITH_NOTHING(shardrt_memory_free);
+  WITH_NOTHING(shardrt_memory_write, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_memory_read, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_memory_copy, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_memory_counts, int(SHARDRT_USAGE));
+
+  WITH_NOTHING(shardrt_checkpoints_open, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_checkpoints_close);
+  WITH_NOTHING(shardrt_checkpoints_steps, int64_t(-1));
+  WITH_NOTHING(shardrt_save_begin, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_save_create, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_save_write, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_save_digests, static_cast<void *>(nullptr));
+  WITH_NOTHING(shardrt_save_commit, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_save_end);
+  WITH_NOTHING(shardrt_restore_begin, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_restore_end);
+  WITH_NOTHING(shardrt_restore_info);
+  WITH_NOTHING(shardrt_restore_num_values, int64_t(0));
+  WITH_NOTHING(shardrt_restore_value, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_restore_verify, int(SHARDRT_USAGE));
+  WITH_NOTHING(shardrt_restore_box, int(SHARDRT_USAGE));
+}
 
 TEST(Misuse, OfCrewsAndJobs) {
   shardrt_crew *crew = nullptr;

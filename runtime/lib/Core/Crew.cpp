@@ -537,12 +537,12 @@ void shardrt_crew_destroy(shardrt_crew *crew) {
 }
 
 int64_t shardrt_crew_num_places(const shardrt_crew *crew) {
-  return crew->handle.crew->size();
+  return crew ? crew->handle.crew->size() : 0;
 }
 
 int shardrt_crew_call(shardrt_crew *crew, int64_t place, shardrt_call_fn fn,
                       void *user) {
-  if (!crew || !fn || place < 0 || place >= crew->handle.crew->size())
+  if (!fn || place < 0 || place >= shardrt_crew_num_places(crew))
     return SHARDRT_USAGE;
   auto *task = new (std::nothrow) CallTask(place, fn, user);
   if (!task)
@@ -554,13 +554,13 @@ int shardrt_crew_call(shardrt_crew *crew, int64_t place, shardrt_call_fn fn,
 }
 
 int shardrt_crew_is_idle(const shardrt_crew *crew, int64_t place) {
-  return place >= 0 && place < crew->handle.crew->size() &&
+  return place >= 0 && place < shardrt_crew_num_places(crew) &&
          crew->handle.crew->isIdle(place);
 }
 
 int shardrt_crew_memory(const shardrt_crew *crew, int64_t place, int64_t *bytes,
                         int64_t *peak) {
-  if (!crew || place < 0 || place >= crew->handle.crew->size())
+  if (place < 0 || place >= shardrt_crew_num_places(crew))
     return SHARDRT_USAGE;
   const Memory &memory = crew->handle.crew->place(place).memory;
   if (bytes)

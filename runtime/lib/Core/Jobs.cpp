@@ -184,22 +184,32 @@ void shardrt_job_say_goodbye(shardrt_job *job) {
 }
 
 int shardrt_job_is_one_host(const shardrt_job *job) {
+  if (!job)
+    return 0;
   return job->team ? job->team->isOneHost() : job->job.launch.isOneHost;
 }
 
 int64_t shardrt_job_rank(const shardrt_job *job) {
+  if (!job)
+    return -1;
   return job->team ? job->team->first() : job->job.launch.rank;
 }
 
 int64_t shardrt_job_size(const shardrt_job *job) {
+  if (!job)
+    return 0;
   return job->team ? job->team->size() : job->job.launch.size;
 }
 
 int64_t shardrt_job_local_ranks(const shardrt_job *job) {
+  if (!job)
+    return 0;
   return job->team ? job->team->localRanks() : 1;
 }
 
 int64_t shardrt_job_num_processes(const shardrt_job *job) {
+  if (!job)
+    return 0;
   return job->team ? job->team->processes() : job->job.launch.size;
 }
 
@@ -210,18 +220,24 @@ int64_t shardrt_job_process_of(const shardrt_job *job, int64_t rank) {
 }
 
 const char *shardrt_job_launcher(const shardrt_job *job) {
+  if (!job)
+    return "";
   if (job->team)
     return job->team->launcher().c_str();
   return job->job.launch.launcher.c_str();
 }
 
 int shardrt_job_is_insecure(const shardrt_job *job) {
+  if (!job)
+    return 0;
   const Launch &launch = job->job.launch;
   return !launch.secret && launch.secretFile.empty();
 }
 
 int shardrt_job_look(int64_t *rank, int64_t *ranks, char *launcher,
                      size_t launcherSize) {
+  if (!rank || !ranks)
+    return SHARDRT_USAGE;
   Launch launch;
   bool isOne = !readEnvironment(launch).empty() || launch.launcher.empty();
   *rank = isOne ? 0 : launch.rank;

@@ -492,6 +492,8 @@ int shardrt_program_bind_mesh(const shardrt_program *program,
 void shardrt_program_destroy(shardrt_program *program) { delete program; }
 
 const char *shardrt_program_metadata(const shardrt_program *program) {
+  if (!program)
+    return "";
   try {
     return program->program->describeValues().c_str();
   } catch (const std::exception &) {
@@ -500,10 +502,12 @@ const char *shardrt_program_metadata(const shardrt_program *program) {
 }
 
 int64_t shardrt_program_num_ranks(const shardrt_program *program) {
-  return program->program->table.numRanks();
+  return program ? program->program->table.numRanks() : 0;
 }
 
 int64_t shardrt_program_num_mesh_axes(const shardrt_program *program) {
+  if (!program)
+    return 0;
   return static_cast<int64_t>(program->program->table.meshShape.size());
 }
 
@@ -516,6 +520,8 @@ int64_t shardrt_program_mesh_axis_size(const shardrt_program *program,
 
 int shardrt_program_mesh_axis_is_open(const shardrt_program *program,
                                       int64_t axis) {
+  if (!program)
+    return 0;
   const std::shared_ptr<const Formulas> &formulas = program->program->formulas;
   return formulas &&
          std::find(formulas->symbolicAxes.begin(), formulas->symbolicAxes.end(),
@@ -530,14 +536,16 @@ const char *shardrt_program_mesh_axis_name(const shardrt_program *program,
 }
 
 int64_t shardrt_program_num_sites(const shardrt_program *program) {
+  if (!program)
+    return 0;
   return static_cast<int64_t>(program->program->table.sites.size());
 }
 
 int shardrt_program_site_info(const shardrt_program *program, int64_t site,
                               shardrt_site_info *info) {
-  const Program &loaded = *program->program;
   if (!info || site < 0 || site >= shardrt_program_num_sites(program))
     return SHARDRT_USAGE;
+  const Program &loaded = *program->program;
   const Site &from = loaded.table.sites[site];
   // Names of types and reductions are literals, hence end with NUL.
   *info = {from.report.c_str(),
@@ -550,6 +558,8 @@ int shardrt_program_site_info(const shardrt_program *program, int64_t site,
 }
 
 int64_t shardrt_program_num_kernels(const shardrt_program *program) {
+  if (!program)
+    return 0;
   const Program &loaded = *program->program;
   return static_cast<int64_t>(loaded.device ? loaded.device->kernels.size()
                                             : loaded.marked.size());
@@ -557,10 +567,10 @@ int64_t shardrt_program_num_kernels(const shardrt_program *program) {
 
 int shardrt_program_kernel_info(const shardrt_program *program, int64_t kernel,
                                 const char **name, const char **location) {
-  const Program &loaded = *program->program;
   if (!name || !location || kernel < 0 ||
       kernel >= shardrt_program_num_kernels(program))
     return SHARDRT_USAGE;
+  const Program &loaded = *program->program;
   if (loaded.device) {
     *name = loaded.device->kernels[kernel].name;
     *location = loaded.device->kernels[kernel].location;

@@ -453,6 +453,11 @@ static std::string readPlaces(const int64_t *given, int64_t ranks, int64_t size,
   return {};
 }
 
+/// Rank `rank` of `world`; NULL where there is no such one in this process.
+static shardrt_context *findRank(const shardrt_world *world, int64_t rank) {
+  return world ? world->world->find(rank) : nullptr;
+}
+
 extern "C" {
 
 int shardrt_world_create(const shardrt_program *program,
@@ -664,19 +669,21 @@ int shardrt_world_run_repeated(shardrt_world *world, void *const *const *inputs,
 }
 
 const char *shardrt_world_error(const shardrt_world *world) {
-  return world->world->error.c_str();
+  return world ? world->world->error.c_str() : "";
 }
 
 const char *shardrt_world_rank_error(const shardrt_world *world, int64_t rank) {
-  if (rank < 0 || rank >= world->world->numRanks())
+  if (!world || rank < 0 || rank >= world->world->numRanks())
     return "";
   return world->world->rankErrors[rank].c_str();
 }
 
 int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
                              int64_t site, shardrt_site_stats *stats) {
+  if (!world || !stats)
+    return SHARDRT_USAGE;
   const auto &contexts = world->world->contexts;
-  if (!stats || rank < -1 || rank >= world->world->numRanks() || site < 0 ||
+  if (rank < -1 || rank >= world->world->numRanks() || site < 0 ||
       site >= static_cast<int64_t>(contexts[0]->stats.size()))
     return SHARDRT_USAGE;
   *stats = {};
@@ -695,7 +702,7 @@ int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
 
 int shardrt_world_rank_stats(const shardrt_world *world, int64_t rank,
                              shardrt_rank_stats *stats) {
-  const shardrt_context *ctx = world->world->find(rank);
+  const shardrt_context *ctx = findRank(world, rank);
   if (!stats || !ctx)
     return SHARDRT_USAGE;
   *stats = {readTally(ctx->steps.steps), readTally(ctx->steps.total_ns),
@@ -704,6 +711,8 @@ int shardrt_world_rank_stats(const shardrt_world *world, int64_t rank,
 }
 
 void shardrt_world_reset_stats(shardrt_world *world) {
+  if (!world)
+    return;
   for (auto &ctx : world->world->contexts) {
     std::fill(ctx->stats.begin(), ctx->stats.end(), shardrt_site_stats{});
     ctx->steps = {};
@@ -716,7 +725,7 @@ void shardrt_world_reset_stats(shardrt_world *world) {
 int64_t shardrt_world_trace(const shardrt_world *world, int64_t rank,
                             const shardrt_trace_event **events,
                             int64_t *dropped) {
-  const shardrt_context *ctx = world->world->find(rank);
+  const shardrt_context *ctx = findRank(world, rank);
   if (!events || !ctx || !ctx->trace)
     return -1;
   const Trace &trace = *ctx->trace;
@@ -747,7 +756,7 @@ int64_t shardrt_trace_end(shardrt_context *ctx,
 int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
                                  int64_t site, int64_t *peers,
                                  int64_t capacity) {
-  const shardrt_context *ctx = world->world->find(rank);
+  const shardrt_context *ctx = findRank(world, rank);
   if (!ctx || site < 0 || site >= static_cast<int64_t>(ctx->plans.size()))
     return -1;
   const SitePlan &plan = ctx->plans[site];
@@ -770,7 +779,7 @@ int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
 
 int shardrt_world_device_counts(const shardrt_world *world, int64_t rank,
                                 shardrt_device_counts *counts) {
-  const shardrt_context *ctx = world->world->find(rank);
+  const shardrt_context *ctx = findRank(world, rank);
   if (!counts || !ctx || !ctx->device)
     return SHARDRT_USAGE;
   *counts = ctx->device->counts;
@@ -778,7 +787,7 @@ int shardrt_world_device_counts(const shardrt_world *world, int64_t rank,
 }
 
 int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
-  const shardrt_context *ctx = world->world->find(rank);
+  const shardrt_context *ctx = findRank(world, rank);
   if (!ctx)
     return -1;
   if (ctx->deviceMemory)
@@ -789,18 +798,18 @@ int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
 }
 
 const char *shardrt_world_transport(const shardrt_world *world) {
-  return world->world->transport.c_str();
+  return world ? world->world->transport.c_str() : "";
 }
 
 const char *shardrt_world_libraries(const shardrt_world *world, int64_t rank) {
-  shardrt_context *ctx = world->world->find(rank);
+  shardrt_context *ctx = findRank(world, rank);
   if (!ctx)
     return nullptr;
   return ctx->libraries ? ctx->libraries->asked() : "";
 }
 
 const char *shardrt_world_notes(const shardrt_world *world, int64_t rank) {
-  shardrt_context *ctx = world->world->find(rank);
+  shardrt_context *ctx = findRank(world, rank);
   if (!ctx)
     return nullptr;
   try {
