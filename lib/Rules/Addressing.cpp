@@ -10,7 +10,6 @@
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Support/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -450,11 +449,6 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
       continue;
     RankedTensorType type = localization.resultType(i);
     Value neutral = neutralElement(builder, loc, kind, type.getElementType());
-    if (!neutral)
-      return emitOpUnsupported(op) << ": elements of " << type.getElementType()
-                                   << " have no neutral element of '"
-                                   << spmd::stringifyReductionKind(kind)
-                                   << "'; make its indices whole";
     operands[i] = broadcastScalar(builder, loc, neutral, type,
                                   resultSizes(localization, i));
   }

@@ -12,7 +12,6 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
-#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -234,12 +233,6 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op,
       auto type = cast<RankedTensorType>(operands[count + i].getType());
       Value neutral =
           neutralElement(builder, loc, *kind, type.getElementType());
-      if (!neutral)
-        return emitOpUnsupported(op)
-               << ": elements of " << type.getElementType()
-               << " have no neutral element of '"
-               << spmd::stringifyReductionKind(*kind)
-               << "'; make the reduced dims whole";
       operands[count + i] = neutral;
       initComesLast[i] = true;
     }

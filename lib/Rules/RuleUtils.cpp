@@ -122,6 +122,10 @@ rules::recogniseReductionOf(Region &body, unsigned count, unsigned result) {
   if (kind && *kind != ReductionKind::Sum &&
       isa<ComplexType>(getElementTypeOrSelf(value.getType())))
     return std::nullopt;
+  // Nor do exponents alone have a sum that a rank could begin with nothing.
+  if (kind && !isIdempotent(*kind) &&
+      !spmd::neutralElement(*kind, getElementTypeOrSelf(value.getType())))
+    return std::nullopt;
   return kind;
 }
 

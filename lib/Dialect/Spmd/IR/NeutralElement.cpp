@@ -25,6 +25,8 @@ static std::optional<APFloat> neutralOf(ReductionKind kind, FloatType type) {
   case ReductionKind::Min:
   case ReductionKind::Max: {
     bool isMax = kind == ReductionKind::Max;
+    if (isMax && !APFloat::semanticsHasSignedRepr(semantics))
+      return APFloat::getSmallest(semantics);
     return APFloat::semanticsHasInf(semantics)
                ? APFloat::getInf(semantics, /*Negative=*/isMax)
                : APFloat::getLargest(semantics, /*Negative=*/isMax);
