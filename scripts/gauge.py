@@ -291,7 +291,8 @@ class Figures:
     footprint: float = 0
     barriers: float = 0
     in_flight: float = 0  # bytes, a multiprocessor
-    unknown: int = 0
+    unknown: int = 0  # branches
+    unplaced: int = 0  # accesses whose address is not known
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
     limits: dict[str, float] = dataclasses.field(default_factory=dict)
     scheduled: float = 0  # seconds by the model of the schedulers, where it was asked
@@ -390,7 +391,7 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
         shared,
         resident_blocks(gpu, kernel.registers, launch.threads, shared),
     )
-    figures.unknown, figures.unmodelled = walk.unknown, walk.unmodelled
+    figures.unknown, figures.unplaced, figures.unmodelled = walk.unknown, walk.unplaced, walk.unmodelled
     patterns = lane_pattern(plan, launch)
     spans = []
     fills = 0.0
@@ -649,8 +650,10 @@ def describe(program: Program, work: float = 0, elements: float = 0, with_loops:
                 f"{figures.in_flight / 1024:.0f} KiB under way a multiprocessor; {figures.shared_bytes / busy:.0f} B of shared memory a cycle, "
                 f"{figures.barriers / max(1, figures.grid * figures.threads / 32):.0f} waits a warp"
             )
-        if figures.unknown or figures.unmodelled:
-            lines.append(f"    not followed: {figures.unknown} branches on data; {dict(figures.unmodelled)}")
+        if figures.unknown or figures.unplaced or figures.unmodelled:
+            lines.append(
+                f"    not followed: {figures.unknown} branches on data; {figures.unplaced} addresses; {dict(figures.unmodelled)}"
+            )
         if with_loops:
             lines += loop_lines(program.kernels[figures.kernel])
     return lines
@@ -701,6 +704,8 @@ class Row:
             found.append(f"{self.slots:.1f} slots an element, expected at most {self.counted.slots:g}")
         if self.counted.launches and len(self.program.launches) > self.counted.launches:
             found.append(f"{len(self.program.launches)} launches, expected at most {self.counted.launches}")
+        if lost := sum(figures.unplaced for figures in self.program.launches):
+            found.append(f"{lost} addresses that are not known, expected none")
         if any(figures.unmodelled for figures in self.program.launches):
             found.append(
                 f"instructions that are not modelled: {[dict(figures.unmodelled) for figures in self.program.launches]}"

@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import math
 import os
 import re
 import shutil
@@ -361,32 +362,43 @@ def split_results(one: Instruction) -> tuple[list[str], list[str]]:
         return [], operands
     if one.name in ("ISETP", "FSETP", "UISETP", "DSETP", "HSETP2", "PLOP3", "UPLOP3", "PSETP"):
         return operands[:2], operands[2:]
+    if one.name in ("VOTE", "VOTEU"):  # the last is what is asked
+        return operands[:-1], operands[-1:]
     written, rest = [operands[0]], operands[1:]
     if (
         is_predicate(operands[0])
         and rest
         and not is_predicate(rest[0])
-        and one.name in ("LOP3", "ULOP3", "SHFL", "ELECT", "R2UR", "VOTE", "REDUX", "R2P")
+        and one.name in ("LOP3", "ULOP3", "SHFL", "ELECT", "R2UR", "REDUX", "R2P")
     ):
         written, rest = [*written, rest[0]], rest[1:]
-    elif one.name in ("IADD3", "UIADD3", "IADD", "LEA", "ULEA", "IMAD", "UIMAD", "VOTE", "VOTEU", "SHFL", "MATCH"):
+    elif one.name in ("IADD3", "UIADD3", "IADD", "LEA", "ULEA", "IMAD", "UIMAD", "SHFL", "MATCH"):
         while rest and is_predicate(rest[0]) and not rest[0].startswith("!"):
             written, rest = [*written, rest[0]], rest[1:]
     return written, rest
 
 
+# Registers that a load of so many bits, or of so many matrices, fills.
+LOADED = {"64": 2, "128": 4, "256": 8, "2": 2, "4": 4}
+
+
 def written_by(one: Instruction) -> list[str]:
     written, _ = split_results(one)
     found = [name for operand in written for name in registers_of(operand)]
-    if is_wide(one) and written and (match := re.match(r"(UR|R)(\d+)", written[0])):
-        found.append(f"{match.group(1)}{int(match.group(2)) + 1}")
-    if (
-        one.name in ("LDG", "LDS", "LDC", "ULDC", "LDCU", "LDSM")
-        and ("128" in one.suffixes or "4" in one.suffixes)
-        and (match := re.match(r"(UR|R)(\d+)", written[0]))
-    ):
-        found += [f"{match.group(1)}{int(match.group(2)) + i}" for i in range(1, 4)]
+    if written and (match := re.match(r"(UR|R)(\d+)", written[0])):
+        found += [f"{match.group(1)}{int(match.group(2)) + i}" for i in range(1, registers_written(one))]
     return found
+
+
+def registers_written(one: Instruction) -> int:
+    """How many registers its first result is."""
+    if one.name in ("LDG", "LDS", "LDC", "ULDC", "LDCU", "LDSM", "LDTM"):
+        for suffix in one.suffixes:
+            if suffix in LOADED:
+                return LOADED[suffix]
+            if one.name == "LDTM" and (match := re.fullmatch(r"x(\d+)", suffix)):
+                return int(match.group(1))
+    return 2 if is_wide(one) else 1
 
 
 def read_by(one: Instruction) -> list[str]:
@@ -597,7 +609,7 @@ def table(lut: int, a: int, b: int, c: int) -> int:
     return result & MASK
 
 
-def compare(how: str, a: int, b: int) -> bool:
+def compare(how: str, a: float, b: float) -> bool:
     return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[how]
 
 
@@ -617,6 +629,15 @@ def known(readers: list[Reader], values: Values) -> list[int] | None:
     return None if None in found else [value or 0 for value in found]
 
 
+def combined_flags(way: str, value: bool | None, other: int | None) -> int | None:
+    """A flag and another one, of which either may not be known."""
+    if way == "OR":
+        return 1 if value or other else None if value is None or other is None else 0
+    if way == "XOR":
+        return None if value is None or other is None else int(value != bool(other))
+    return 0 if value is False or other == 0 else None if value is None or other is None else 1
+
+
 def set_predicate(one: Instruction) -> Step:
     written, rest = split_results(one)
     how, bits = one.suffixes[0], 64 if {"U64", "S64", "64"} & set(one.suffixes) else 32
@@ -626,13 +647,6 @@ def set_predicate(one: Instruction) -> Step:
     lower = flag_reader(rest[3] if len(rest) > 3 else "PT")
     way = "OR" if "OR" in one.suffixes else "XOR" if "XOR" in one.suffixes else "AND"
     first, second = writer(written[0]), writer(written[1])
-
-    def combined(value: bool | None, other: int | None) -> int | None:
-        if way == "OR":
-            return 1 if value or other else None if value is None or other is None else 0
-        if way == "XOR":
-            return None if value is None or other is None else int(value != bool(other))
-        return 0 if value is False or other == 0 else None if value is None or other is None else 1
 
     def step(values: Values) -> None:
         a, b = left(values), right(values)
@@ -646,8 +660,74 @@ def set_predicate(one: Instruction) -> Step:
                 elif a == b:
                     result = None if low is None else bool(low)
         other = beside(values)
-        first(values, combined(result, other))
-        second(values, combined(None if result is None else not result, other))
+        first(values, combined_flags(way, result, other))
+        second(values, combined_flags(way, None if result is None else not result, other))
+
+    return step
+
+
+def set_predicate_of_floats(one: Instruction) -> Step:
+    """FSETP: as far as it is known; a U makes it true of NaN."""
+    written, rest = split_results(one)
+    how, others = one.suffixes[0], NAN_TESTS.get(one.suffixes[0])
+    left, right, beside = float_reader(rest[0]), float_reader(rest[1]), flag_reader(rest[2])
+    way = "OR" if "OR" in one.suffixes else "AND"
+    pair = [writer(operand) for operand in written]
+
+    def step(values: Values) -> None:
+        a, b, other = left(values), right(values), beside(values)
+        result = None
+        if a is not None and b is not None:
+            unordered = math.isnan(a) or math.isnan(b)
+            result = (
+                others(unordered) if others else how.endswith("U") if unordered else compare(how.removesuffix("U"), a, b)
+            )
+        for write, value in zip(pair, (result, None if result is None else not result)):
+            write(values, combined_flags(way, value, other))
+
+    return step
+
+
+NAN_TESTS: dict[str, Callable[[bool], bool]] = {"NUM": lambda unordered: not unordered, "NAN": lambda unordered: unordered}
+
+
+def bits_reader(operand: str) -> Reader:
+    """What reads the bits of an operand of which numbers are floats: 1 is 1.0."""
+    try:
+        bits = as_bits(float(operand.upper().replace("QNAN", "NAN")))
+    except ValueError:
+        return reader(operand)
+    return lambda values: bits
+
+
+def float_reader(operand: str) -> Callable[[Values], float | None]:
+    """What reads an operand as a float, with its sign."""
+    text = operand.replace(".reuse", "")
+    negated, text = text.startswith("-"), text.removeprefix("-")
+    bits, absolute = bits_reader(text.strip("|")), text.startswith("|")
+
+    def read(values: Values) -> float | None:
+        value = bits(values)
+        if value is None:
+            return None
+        number = abs(as_float(value)) if absolute else as_float(value)
+        return -number if negated else number
+
+    return read
+
+
+def multiply_floats(one: Instruction) -> Step:
+    """FMUL, to nearest or to zero: ptxas divides short integers by it."""
+    written, rest = split_results(one)
+    left, right, write = float_reader(rest[0]), float_reader(rest[1]), writer(written[0])
+    to_zero = "RZ" in one.suffixes
+
+    def step(values: Values) -> None:
+        a, b = left(values), right(values)
+        if a is None or b is None:
+            return write(values, None)
+        bits = as_bits(a * b)  # exact in 64 bits
+        write(values, bits - 1 if to_zero and abs(as_float(bits)) > abs(a * b) else bits)
 
     return step
 
@@ -819,7 +899,9 @@ def function_of(one: Instruction) -> Callable[..., int | None] | None:
     if name == "BMSK":
         return lambda a, b: ((1 << min(b, 32)) - 1) << min(a, 32) & MASK
     if name in ("I2F", "I2FP"):
-        return lambda a: as_bits(float(a if unsigned else signed(a)))
+        bits = 16 if {"U16", "S16"} & suffixes else 32
+        positive = bool({"U16", "U32"} & suffixes)
+        return lambda a: as_bits(float(a & (1 << bits) - 1 if positive else signed(a & (1 << bits) - 1, bits)))
     if name == "F2I" and not {"U64", "S64"} & suffixes:
         return truncated
     if name == "MUFU" and "RCP" in suffixes:
@@ -842,12 +924,10 @@ UNKNOWN = (
     "ATOM",
     "ATOMG",
     "ATOMS",
-    "FSETP",
     "DSETP",
     "HSETP2",
     "MATCH",
     "P2R",
-    "FMUL",
     "FFMA",
     "FADD",
     "FMNMX",
@@ -881,16 +961,17 @@ def bitwise(one: Instruction) -> Step:
     return step
 
 
-def load_constant(one: Instruction) -> Step | None:
-    """LDC: a word of the arguments; None for more than 64 bits, which are not followed."""
-    if "128" in one.suffixes:
-        return None
-    bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 64)
-    (write, *_), read = writers_of(one), reader(split_results(one)[1][0], is_wide(one))
+def load_constant(one: Instruction) -> Step:
+    """LDC: 1 to 16 bytes of the arguments."""
+    bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 32)
+    bank, place = re.findall(r"\[([^\]]*)\]", split_results(one)[1][0])[:2]
+    where, names = address_reader(f"[{place}]"), written_by(one)
 
     def step(values: Values) -> None:
-        value = read(values)
-        write(values, None if value is None else value & (1 << bits) - 1)
+        at = where(values)
+        for i, name in enumerate(names):
+            value = None if at is None or bank != "0x0" else values.get(f"c{at + 4 * i}", 0)
+            values[name] = None if value is None else value & (1 << bits) - 1
 
     return step
 
@@ -898,7 +979,8 @@ def load_constant(one: Instruction) -> Step | None:
 def select(one: Instruction) -> Step:
     """SEL, and the least or the largest of two."""
     rest = split_results(one)[1]
-    flag, pair = flag_reader(rest[2]), [reader(operand) for operand in rest[:2]]
+    read_one = bits_reader if one.name == "FSEL" else reader
+    flag, pair = flag_reader(rest[2]), [read_one(operand) for operand in rest[:2]]
     picks, unsigned = one.name.endswith("SEL"), "U32" in one.suffixes
     write = writers_of(one)[0]
 
@@ -972,6 +1054,8 @@ STEPS: dict[str, Callable[[Instruction], Step | None]] = {
     name: make
     for make, names in (
         (set_predicate, "ISETP UISETP"),
+        (set_predicate_of_floats, "FSETP"),
+        (multiply_floats, "FMUL"),
         (logic_of_predicates, "PLOP3 UPLOP3"),
         (add, "IADD3 UIADD3 IADD UIADD VIADD UVIADD"),
         (multiply, "IMAD UIMAD"),
@@ -998,10 +1082,11 @@ def compile_step(one: Instruction, special: dict[str, int], unmodelled: Counter[
     """What `one` does to the values that are known."""
     name, writers = one.name, writers_of(one)
     step: Step | None
+    names = written_by(one)
 
     def forget(values: Values) -> None:
-        for write in writers:
-            write(values, None)
+        for name in names:
+            values[name] = None
 
     if make := STEPS.get(name):
         step = make(one)
@@ -1071,7 +1156,8 @@ class Walk:
     done: Counter[int] = dataclasses.field(default_factory=Counter)  # of those, how often the lane's guard held
     maps: dict[int, Counter[int]] = dataclasses.field(default_factory=dict)  # of a TMA copy: which maps
     products: dict[int, Counter[int]] = dataclasses.field(default_factory=dict)  # of one into tensor memory: which
-    unknown: int = 0
+    unknown: int = 0  # branches
+    unplaced: int = 0  # accesses whose address is not known
     cut: int = 0
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
     # In order, where they are asked for: basic blocks by number; and by instruction, addresses (None: not known or
@@ -1083,6 +1169,7 @@ class Walk:
         """Counts ``other`` so many times."""
         self.warps += other.warps
         self.unknown += other.unknown
+        self.unplaced += other.unplaced
         self.cut += other.cut
         self.unmodelled += other.unmodelled
         for mine, its in ((self.counts, other.counts), (self.done, other.done)):
@@ -1141,6 +1228,7 @@ def touch(one: Instruction, index: int, walk: Walk, kernel: Kernel) -> Step:
         if places is not None:
             places.append(at)
         if at is None:
+            walk.unplaced += 1
             return
         if one.name.startswith("UTMA"):
             walk.maps.setdefault(index, Counter())[(at + kernel.base - kernel.parameters) // 128] += 1

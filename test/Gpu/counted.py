@@ -133,6 +133,9 @@ def programs() -> list[Counted]:
     def forward(tokens: int, heads: int, dim: int) -> float:
         return 4.0 * tokens * tokens * heads * dim
 
+    def backward(tokens: int, heads: int, dim: int) -> float:
+        return 2.5 * forward(tokens, heads, dim)
+
     def cube(n: int) -> float:
         return 2.0 * n**3
 
@@ -156,9 +159,13 @@ def programs() -> list[Counted]:
         Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=30, flags=highest),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=27, launches=3),
         Counted("attention forward", "b200", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=10, launches=3),
-        Counted("attention backward", "b200", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=54, launches=7),
-        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=101, launches=7),
-        Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=61, launches=6),
+        Counted("attention backward", "b200", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=54, launches=7),
+        *(Counted(f"attention {way}, wide", "b200", text, (4096, 4, dim), (512, 1, dim), scores, work, slots=slots, launches=launches)
+          for dim, way, text, work, slots, launches in (
+              (192, "forward", attention, forward, 13.6, 3), (256, "forward", attention, forward, 16.3, 3),
+              (192, "backward", attention_backward, backward, 84, 7), (256, "backward", attention_backward, backward, 86, 7))),
+        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=101, launches=7),
+        Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=61, launches=6),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=47, launches=2),
         Counted("bf16 convolution 3x3", "b200", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=24, launches=2),
         Counted("bf16 convolution 3x3, gradients", "h100", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=129, launches=5),

@@ -31,7 +31,7 @@ def code(text: str) -> list[Instruction]:
     return made
 
 
-def result(line: str, register: str, **values: int) -> int | None:
+def result(line: str, register: str, **values: int | None) -> int | None:
     """What one instruction leaves in a register."""
     state: sass.Values = dict(values)
     sass.compile_step(code(line)[0], {}, Counter())(state)
@@ -108,6 +108,41 @@ class Arithmetic(unittest.TestCase):
             for line in code("ISETP.LT.U32.AND P0, PT, R0, R2, PT\nISETP.LT.AND.EX P0, PT, R1, R3, PT, P0"):
                 sass.compile_step(line, {}, Counter())(state)
             self.assertEqual(state["P0"], int(sass.signed(a, 64) < sass.signed(b, 64)), (a, b))
+
+    def test_constants_of_sixteen_bytes(self) -> None:
+        words = {f"c{0x380 + 4 * i}": i + 1 for i in range(4)}
+        for i in range(4):
+            self.assertEqual(result("LDCU.128 UR8, c[0x0][0x380]", f"UR{8 + i}", **words), i + 1)
+
+    def test_all_of_a_result_is_unknown(self) -> None:
+        """What was in any of its registers before is no longer there."""
+        for line, last in (("LDG.E.128 R4, desc[UR4][R2.64]", "R7"), ("LDSM.16.M88.2 R4, [R2]", "R5"), ("LDTM.x8 R4, tmem[UR4]", "R11")):
+            self.assertIsNone(result(line, last, **{last: 1}), line)
+
+    def test_what_nobody_has_written_is_anything(self) -> None:
+        """ptxas keeps half of such registers: nothing depends on it."""
+        self.assertEqual(result("PRMT R0, R1, 0x7610, R0", "R0", R1=0x12345), 0x2345)
+
+    def test_a_vote_reads_what_it_asks(self) -> None:
+        self.assertEqual(result("VOTEU.ALL UP1, P4", "UP1", P4=1), 1)
+        self.assertEqual(result("VOTEU.ALL UP1, P4", "P4", P4=1), 1)
+
+    def test_short_integers_are_divided_by_floats(self) -> None:
+        """a / b of 16 bits, as ptxas writes it: a reciprocal two units too large, and a product that is cut."""
+        text = "I2F.U16 R9, R8\nMOV R11, 0x4b800000\nFSETP.GEU.AND P2, PT, |R9|, 1.175494350822287508e-38, PT\nFSEL R11, R11, 1, !P2\nFMUL R9, R9, R11\nMUFU.RCP R10, R9\nVIADD R10, R10, 0x2\nI2F.U16.RZ R7, R6\nFMUL.RZ R10, R7, R10\nF2I.U32.TRUNC.NTZ R10, R10"
+        for a, b in ((7, 7), (0, 3), (65535, 1), (65534, 65535), (40000, 7), (48, 9), (0x10005, 5)):
+            state: sass.Values = {"R6": a, "R8": b}
+            for line in code(text):
+                sass.compile_step(line, {}, Counter())(state)
+            self.assertEqual(state["R10"], (a & 0xFFFF) // b, (a, b))
+
+    def test_comparisons_of_floats(self) -> None:
+        one, two, nan = 0x3F800000, 0x40000000, 0x7FC00000
+        for how, a, b, holds in (("GT", two, one, 1), ("GT", one, two, 0), ("GEU", one, nan, 1), ("GE", one, nan, 0), ("NEU", nan, nan, 1), ("NUM", one, two, 1), ("NAN", one, nan, 1)):
+            self.assertEqual(result(f"FSETP.{how}.AND P0, PT, R1, R2, PT", "P0", R1=a, R2=b), holds, how)
+        self.assertEqual(result("FSETP.GT.AND P0, PT, |R1|, 1.5, PT", "P0", R1=two | 1 << 31), 1)
+        self.assertEqual(result("FSETP.GT.OR P0, PT, -R1, 1.5, P1", "P0", R1=two, P1=1), 1)
+        self.assertIsNone(result("FSETP.GT.AND P0, PT, R1, 1.5, PT", "P0", R1=None))
 
     def test_what_is_unknown_stays_so(self) -> None:
         state: sass.Values = {"R1": 3, "R2": None}
@@ -208,6 +243,14 @@ class Costs(unittest.TestCase):
         self.assertEqual(gauge.resident_blocks(h100, 128, 256, 0), 2)  # 128 x 256 x 2 = 65536
         self.assertEqual(gauge.resident_blocks(h100, 32, 128, 100 << 10), 2)
         self.assertEqual(h100.multiprocessors, 132)
+
+    def test_places(self) -> None:
+        """The second argument's address, of those that arrive 16 bytes at once; and one that is data."""
+        text = "S2R R0, SR_TID.X\nLDCU.128 UR8, c[0x0][0x380]\nIMAD.WIDE.U32 R2, R0, 0x4, UR10\nLDG.E R4, desc[UR4][R2.64]\nSTG.E.64 desc[UR4][R4.64], RZ\nEXIT"
+        kernel = Kernel("places", "sm_100", code(text), 16, parameters=0x380, sizes=0x360)
+        walk = sass.Walk()
+        sass.walk_warp(Plan.of(kernel), Launch("places", (1, 1, 1), (32, 1, 1), 0, [1 << 40, 3 << 40]), (0, 0, 0), 0, walk, lane=7)
+        self.assertEqual((walk.touched, walk.unplaced), ({3: ((3 << 40) + 28, (3 << 40) + 28)}, 1))
 
     def test_bytes_under_way(self) -> None:
         text = "LDG.E.128 R4, desc[UR4][R2.64]\nLDG.E.128 R8, desc[UR4][R2.64+0x10]\nFADD R4, R4, R8\nLDG.E R9, desc[UR4][R2.64]\nEXIT"
