@@ -16,12 +16,16 @@ that ODS declares has an accessor in the dialect's contracts, and a row in its v
 names by which an attribute is read or written outside of lib/Dialect are those of arguments
 that ODS declares of ops, those of FOREIGN, and marks that one room sets and reads itself.
 
+Python has no layers, but no cycles either: no module under scripts or python imports, at its top
+or in a function, one that imports it, but for those of LATE.
+
 Also checks docs/Rationale/Rooms.md: an entry with four labels for each room, for each
 folder of FOLDERS a row, and no entry for a room that is not there.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -212,6 +216,64 @@ def check_contracts(root: Path) -> list[str]:
     return problems
 
 
+# Where modules are looked for by name.
+PYTHON = ("scripts", "python")
+# Imports that close a cycle, in a function or for types alone, and what for.
+LATE = {
+    ("shardc._array", "shardc._distributed"): "an array of a job is gathered where all of it is asked for",
+    ("shardc._distributed", "shardc._program"): "gathering is a program",
+    ("shardc._program", "shardc._transform"): "a program that is called on tracers is an op of theirs",
+    ("shardc._variant", "shardc._program"): "for its type",
+}
+
+
+def imports_of(tree: ast.Module, package: list[str], known: set[str]) -> set[str]:
+    """Modules among `known` that a module of `package` imports, wherever it does."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            members = {f"{name}.{alias.name}" for alias in node.names}
+            # A package is read only for names that are its own.
+            found.update(members & known)
+            if not members <= known:
+                found.add(name)
+    return found & known
+
+
+def find_import_cycles(root: Path) -> list[str]:
+    """Modules that import one another, each cycle by its first module."""
+    paths: dict[str, Path] = {}
+    for top in PYTHON:
+        for path in sorted((root / top).rglob("*.py")):
+            parts = path.relative_to(root / top).with_suffix("").parts
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    imports: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+        imports[name] = imports_of(ast.parse(path.read_text()), package, set(paths)) - {name}
+    problems = []
+    for module, after in LATE:
+        if module in paths and after not in imports[module]:
+            problems.append(f"{paths[module].relative_to(root)}: does not import {after}, as check_layers.py says")
+        imports.get(module, set()).discard(after)
+    for first in sorted(paths):
+        # Shortest ways from here to modules that come later, and back.
+        ways = {first: [first]}
+        for module in (queue := [first]):
+            for after in sorted(imports[module]):
+                if after == first:
+                    way = " -> ".join([*ways[module], first])
+                    problems.append(f"{paths[first].relative_to(root)}: modules import one another: {way}")
+                elif after > first and after not in ways:
+                    ways[after] = [*ways[module], after]
+                    queue.append(after)
+    return problems
+
+
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
     try:
@@ -256,6 +318,7 @@ def main() -> int:
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
     problems = raw_names + find_undeclared(root, texts) + check_rooms(root, set(layers)) + check_contracts(root)
+    problems += find_import_cycles(root)
     if problems:
         print("\n".join(problems))
     return 1 if crossings or problems else 0

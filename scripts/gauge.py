@@ -6,7 +6,7 @@
     gauge.py --launches PROGRAM.mlir... [--most N]
 
 Compiles a program, disassembles its kernels (nvdisasm), finds what is launched with which arguments (a driver that
-only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (sass.py). So the whole launch
+only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (scripts/sass). So the whole launch
 counts: prologue, every turn of every loop, epilogue, and helper kernels beside. Figures are *estimated* from counts, never
 measured. --scheduled says as well what a model of the multiprocessor's schedulers makes of each launch (scheduler.py).
 """
@@ -27,10 +27,13 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-import sass
-from sass import Instruction, Kernel, Launch, Plan, Walk
-
-ROOT = Path(__file__).resolve().parents[1]
+import scheduler
+from sass.costs import PACKED, bytes_of, pipe_of, shared_bytes, tensor_memory_work, tensor_work
+from sass.cubin import ROOT, Kernel, find_nvdisasm, read_cubin
+from sass.flow import basic_blocks, loops_of
+from sass.launches import Launch, block_at, read_launches
+from sass.operands import read_by, written_by
+from sass.walks import Plan, Walk, walk_launch, walk_warp
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,175 +100,6 @@ def gpus() -> dict[str, Gpu]:
     return made
 
 
-# What an instruction costs ----------------------------------------------------
-
-FMA = {"FFMA", "FMUL", "FADD", "HFMA2", "HMUL2", "HADD2", "FFMA2", "FMUL2", "FADD2"}
-# Of those, two f32 at once: one instruction, and as long as two.
-PACKED = {"FFMA2", "FMUL2", "FADD2"}
-XU = {"MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV"}
-LSU = {
-    "LDG",
-    "STG",
-    "LDS",
-    "STS",
-    "LDSM",
-    "STSM",
-    "SHFL",
-    "LDGSTS",
-    "ATOM",
-    "ATOMG",
-    "ATOMS",
-    "RED",
-    "REDG",
-    "LD",
-    "ST",
-    "LDL",
-    "STL",
-    "LDC",
-    "REDS",
-    "STAS",
-}
-CONTROL = {
-    "BRA",
-    "EXIT",
-    "BSSY",
-    "BSYNC",
-    "BAR",
-    "WARPSYNC",
-    "NOP",
-    "CALL",
-    "RET",
-    "DEPBAR",
-    "LDGDEPBAR",
-    "SYNCS",
-    "FENCE",
-    "MEMBAR",
-    "WARPGROUP",
-    "USETMAXREG",
-    "YIELD",
-    "ELECT",
-    "UTMALDG",
-    "UTMASTG",
-    "UTCHMMA",
-    "UTCQMMA",
-    "UTCBAR",
-    "UTCATOMSWS",
-    "UCGABAR_ARV",
-    "UCGABAR_WAIT",
-    "CGAERRBAR",
-    "LDTM",
-    "STTM",
-    "HMMA",
-    "HGMMA",
-    "IMMA",
-    "DMMA",
-    "QGMMA",
-    "IGMMA",
-    "S2R",
-    "S2UR",
-    "CS2R",
-    "ERRBAR",
-    "CCTL",
-    "ACQBULK",
-    "VOTE",
-    "R2UR",
-}
-DOUBLE = {"DFMA", "DADD", "DMUL", "DSETP", "DMNMX"}
-
-
-def pipe_of(one: Instruction) -> str:
-    """Which unit does it; empty where that is none of those that are counted."""
-    name = one.name
-    if name in CONTROL:
-        return ""
-    if name in FMA:
-        return "fma"
-    if name == "IMAD":
-        return "imad"
-    if name in XU:
-        return "xu"
-    if name in LSU:
-        return "lsu"
-    if name in DOUBLE:
-        return "double"
-    return "uniform" if name.startswith("U") else "alu"
-
-
-def bytes_of(one: Instruction) -> int:
-    """What a thread loads or stores at once."""
-    for suffix, size in (("128", 16), ("64", 8), ("U16", 2), ("S16", 2), ("U8", 1), ("S8", 1), ("16", 2), ("256", 32)):
-        if suffix in one.suffixes:
-            return size
-    return 4
-
-
-TENSOR_SPEED = {
-    "BF16": 1.0,
-    "F16": 1.0,
-    "TF32": 0.5,
-    "F32": 1.0,
-    "S8": 2.0,
-    "U8": 2.0,
-    "E4M3": 2.0,
-    "E5M2": 2.0,
-    "F64": 1 / 16,
-}
-
-
-def tensor_work(one: Instruction) -> tuple[float, float]:
-    """Operations of a tensor instruction of a warp, and how many of 16 bits take as long."""
-    if one.name not in ("HMMA", "HGMMA", "IMMA", "DMMA", "QGMMA", "IGMMA"):
-        return 0, 0
-    shape = next((suffix for suffix in one.suffixes if re.fullmatch(r"\d+x\d+x\d+|\d{3,5}", suffix)), "")
-    if "x" in shape:
-        m, n, k = (int(part) for part in shape.split("x"))
-        m //= 4  # a warp's part of a warpgroup's
-    else:
-        m, n, k = {
-            "16816": (16, 8, 16),
-            "1688": (16, 8, 8),
-            "1684": (16, 8, 4),
-            "16832": (16, 8, 32),
-            "884": (8, 8, 4),
-            "16864": (16, 8, 64),
-        }.get(shape, (0, 0, 0))
-    kinds = [suffix for suffix in one.suffixes if suffix in TENSOR_SPEED]
-    kind = (
-        "TF32"
-        if "TF32" in kinds or (one.name == "HGMMA" and k == 8)
-        else "F64"
-        if one.name == "DMMA"
-        else kinds[-1]
-        if kinds
-        else "F16"
-    )
-    work = 2.0 * m * n * k
-    return work, work / TENSOR_SPEED[kind]
-
-
-def tensor_memory_work(described: int, left_is_there: bool = False) -> tuple[float, float, float]:
-    """Of a product into tensor memory, by its instruction descriptor: operations, those of 16 bits that take as long,
-    and bytes of shared memory that it reads: not its left matrix where that is in tensor memory."""
-    rows, columns = 16 * (described >> 24 & 31), 8 * (described >> 17 & 63)
-    size = 4 if described >> 7 & 7 == 2 else 2  # tf32, else f16 or bf16
-    work = 2.0 * rows * columns * 32 / size
-    return work, work * size / 2, 32.0 * (columns if left_is_there else rows + columns)
-
-
-def shared_bytes(one: Instruction) -> float:
-    """Bytes that an instruction of a warp moves to or from shared memory (TMA copies aside)."""
-    if one.name in ("LDS", "STS", "ATOMS", "LDGSTS"):
-        return 32.0 * bytes_of(one)
-    if one.name in ("LDSM", "STSM"):
-        return 128.0 * int(next((suffix for suffix in one.suffixes if suffix in ("1", "2", "4")), "1"))
-    if one.name == "HGMMA" and (shape := re.search(r"(\d+)x(\d+)x(\d+)", one.opcode)):
-        m, n, k = (int(part) for part in shape.groups())
-        size = 4 if k == 8 else 1 if k == 32 else 2
-        left = 0 if len(one.operands) > 1 and one.operands[1].startswith("R") else m * k * size
-        return (left + n * k * size) / 4  # of one of four warps
-    return 0
-
-
 # A launch -----------------------------------------------------------------------
 
 
@@ -318,13 +152,13 @@ def resident_blocks(gpu: Gpu, registers: int, threads: int, shared: int) -> int:
 def in_flight(kernel: Kernel) -> int:
     """Most bytes of global memory that a thread has asked for before it needs any of them, within a basic block."""
     most = 0
-    for block in sass.basic_blocks(kernel.code):
+    for block in basic_blocks(kernel.code):
         waiting: dict[str, int] = {}
         for one in kernel.code[block.begin : block.end]:
-            if set(sass.read_by(one)) & set(waiting):
+            if set(read_by(one)) & set(waiting):
                 waiting = {}
             if one.name == "LDG":
-                names = sass.written_by(one)
+                names = written_by(one)
                 waiting |= {name: 0 for name in names} | {names[0]: bytes_of(one)} if names else {}
                 most = max(most, sum(waiting.values()))
     return most
@@ -358,11 +192,11 @@ def lane_pattern(plan: Plan, launch: Launch) -> dict[int, tuple[int, int]]:
     """Of each access of global memory, sectors of 32 bytes that a warp touches at first, and threads that do."""
     first: dict[int, set[int]] = {}
     lanes: Counter[int] = Counter()
-    middle = sass.block_at(launch.grid, launch.blocks // 2)
+    middle = block_at(launch.grid, launch.blocks // 2)
     warp = (launch.threads + 31) // 32 // 2
     for lane in range(min(32, launch.threads)):
         walk = Walk()
-        sass.walk_warp(plan, launch, middle, warp, walk, lane, limit=1500)
+        walk_warp(plan, launch, middle, warp, walk, lane, limit=1500)
         for index, (low, _) in walk.touched.items():
             size = bytes_of(plan.kernel.code[index])
             first.setdefault(index, set()).update(range(low // 32, (low + size - 1) // 32 + 1))
@@ -381,7 +215,7 @@ def united(spans: list[tuple[int, int]]) -> int:
 def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) -> Figures:
     """Counts one launch, and how long it takes at least by each limit."""
     plan = plan or Plan.of(kernel)
-    walk, most = sass.walk_launch(plan, launch)
+    walk, most = walk_launch(plan, launch)
     shared = max(kernel.shared, launch.shared)
     figures = Figures(
         launch.kernel,
@@ -458,8 +292,6 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
 
 def add_schedule(figures: Figures, kernel: Kernel, launch: Launch, gpu: Gpu) -> None:
     """Adds what the model of the schedulers says of a launch."""
-    import scheduler  # which asks this file what instructions cost
-
     machine = scheduler.MACHINES.get(gpu.name)
     figures.unscheduled = tuple(scheduler.missing_in(kernel)) if machine else (f"machine {gpu.name}",)
     if machine and not figures.unscheduled:
@@ -535,7 +367,7 @@ def record_launches(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    return sass.read_launches(record, rank)
+    return read_launches(record, rank)
 
 
 def count_launches(model: Path, gpu: Gpu, tools: Path, flags: tuple[str, ...], most: int) -> int:
@@ -568,7 +400,7 @@ def measure(
         subprocess.run(
             [tools / "shard-translate", model, "--target=cuda", *common, "--emit=cubin", "-o", cubin], check=True
         )
-        kernels = sass.read_cubin(cubin)
+        kernels = read_cubin(cubin)
         launches, moved = record_launches(model, gpu, arch, tools, flags, folder, rank)
     plans: dict[str, Plan] = {}
     done: dict[tuple[object, ...], Figures] = {}
@@ -589,9 +421,9 @@ def measure(
 
 def loop_lines(kernel: Kernel) -> list[str]:
     """The loops of a kernel: slots, tensor work, memory, and the commonest instructions of each."""
-    blocks = sass.basic_blocks(kernel.code)
+    blocks = basic_blocks(kernel.code)
     lines = []
-    for loop in sass.loops(kernel.code, blocks):
+    for loop in loops_of(kernel.code, blocks):
         code = [kernel.code[at] for number in loop.blocks for at in range(blocks[number].begin, blocks[number].end)]
         mix = Counter(one.name for one in code)
         tensor = sum(tensor_work(one)[1] for one in code) / 1024
@@ -774,7 +606,7 @@ def main() -> int:
             count_launches(Path(model), gpu, options.tools, tuple(options.flag), options.most)
             for model in options.programs
         )
-    if not sass.find_nvdisasm():
+    if not find_nvdisasm():
         print(
             "gauge: error: no nvdisasm: install NVIDIA's CUDA toolkit or the package nvidia-cuda-nvdisasm",
             file=sys.stderr,

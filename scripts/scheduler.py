@@ -1,9 +1,9 @@
 """A model of one multiprocessor of a GPU, event by event: how long a launch takes by the schedule in its machine code.
 
 ptxas writes into each instruction for how many cycles its warp stalls, and for which earlier results it waits
-(sass.Control). So what is simulated is what the hardware adds: four schedulers that issue one instruction a cycle each,
+(Control). So what is simulated is what the hardware adds: four schedulers that issue one instruction a cycle each,
 ports of the register file, units with their rates, queues of the memory pipeline, latencies, caches and bandwidth that
-multiprocessors share. Warps' paths and addresses are those that sass.py finds by walking them.
+multiprocessors share. Warps' paths and addresses are those that sass.walks finds by walking them.
 
 Of a long loop, the first and last turns are simulated; what is between takes as long as the turns before. Of many
 blocks, those of the first generations on one multiprocessor are; the others take as long as the last generation.
@@ -17,9 +17,12 @@ import math
 import re
 from collections import OrderedDict, deque
 
-import gauge
-import sass
-from sass import Instruction, Kernel, Launch, Plan, Walk
+from sass.costs import bytes_of, pipe_of, tensor_work
+from sass.cubin import Instruction, Kernel
+from sass.flow import Loop, loops_of
+from sass.launches import Launch, block_at
+from sass.operands import SHARED_MEMORY, TOUCHING, split_results
+from sass.walks import Plan, Walk, walk_warp
 
 FAR = 1e18
 CREDIT = 2000.0  # cycles
@@ -130,17 +133,10 @@ def banks(addresses: list[int], size: int) -> int:
     return max(1, total)
 
 
-def size_of(one: Instruction) -> int:
-    for suffix, size in (("128", 16), ("64", 8), ("U16", 2), ("S16", 2), ("U8", 1), ("S8", 1), ("16", 2)):
-        if suffix in one.suffixes:
-            return size
-    return 4
-
-
 def operand_reads(one: Instruction) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
     """Registers that an arithmetic instruction reads, by the operand's place; and places that it keeps."""
     found, kept = [], []
-    for place, operand in enumerate(sass.split_results(one)[1]):
+    for place, operand in enumerate(split_results(one)[1]):
         if match := re.match(r"[-|~!]*R(\d+)", operand):
             found.append((place, int(match.group(1))))
             if ".reuse" in operand:
@@ -155,13 +151,13 @@ LATENCY = {"S2R": 25, "S2UR": 25, "LDC": 30, "LDCU": 30, "SHFL": 24, "R2UR": 12,
 def op_of(one: Instruction, index: int, machine: Machine) -> Op:
     control, name = one.control, one.name
     waits = tuple(i for i in range(6) if control.wait >> i & 1)
-    unit = gauge.pipe_of(one)
+    unit = pipe_of(one)
     hold, stall = machine.units.get(unit, 1.0), max(1, control.stall)
     op = Op(PLAIN, unit, hold, stall, control.write, control.read, waits, LATENCY.get(name, 20), index=index)
     if unit in ("fma", "imad", "alu"):
         op.reads, op.keeps = operand_reads(one)
     if name in ("HMMA", "IMMA", "DMMA"):
-        op.unit, op.hold = "tensor", gauge.tensor_work(one)[1] / 2 / machine.tensor
+        op.unit, op.hold = "tensor", tensor_work(one)[1] / 2 / machine.tensor
         op.latency = 33
     elif name in ("LDS", "STS", "LDSM", "STSM", "ATOMS", "SHFL"):
         op.kind, op.unit, op.hold, op.latency = SHARED, "lsu", 32 / machine.lsu, machine.shared_latency
@@ -193,12 +189,12 @@ class Patterns:
 
     @staticmethod
     def of(plan: Plan, launch: Launch, limit: int = 2500) -> Patterns:
-        block = sass.block_at(launch.grid, min(launch.blocks - 1, launch.blocks // 2))
+        block = block_at(launch.grid, min(launch.blocks - 1, launch.blocks // 2))
         warp = (launch.threads + 31) // 32 // 2
         lanes: dict[int, list[int]] = {}
         for lane in range(min(32, launch.threads - 32 * warp)):
             walk = Walk(places={})
-            sass.walk_warp(plan, launch, block, warp, walk, lane, limit=limit)
+            walk_warp(plan, launch, block, warp, walk, lane, limit=limit)
             for index, places in (walk.places or {}).items():
                 if (first := next((at for at in places if at is not None), None)) is not None:
                     lanes.setdefault(index, []).append(first)
@@ -208,7 +204,7 @@ class Patterns:
 def firsts_of(plan: Plan, launch: Launch, block: int, steps: int) -> dict[int, int]:
     """Addresses that the first thread of a block touches first, by instruction."""
     walk = Walk(places={})
-    sass.walk_warp(plan, launch, sass.block_at(launch.grid, block), 0, walk, limit=steps)
+    walk_warp(plan, launch, block_at(launch.grid, block), 0, walk, limit=steps)
     found = {index: [at for at in places if at is not None] for index, places in (walk.places or {}).items()}
     return {index: places[0] for index, places in found.items() if places}
 
@@ -227,7 +223,7 @@ def prepare(kernel: Kernel, launch: Launch, machine: Machine, plan: Plan) -> lis
         for index, first in firsts_of(plan, launch, number, reach).items():
             firsts.setdefault(index, set()).add(first)
     for op in ops:
-        one, size = kernel.code[op.index], size_of(kernel.code[op.index])
+        one, size = kernel.code[op.index], bytes_of(kernel.code[op.index])
         lanes = patterns.lanes.get(op.index, [])
         if op.kind == SHARED and one.name != "SHFL":
             if one.name in ("LDSM", "STSM"):
@@ -266,7 +262,7 @@ def resident_blocks(machine: Machine, kernel: Kernel, launch: Launch) -> int:
 TURNS, LAST, LONG = 10, 2, 6_000
 
 
-def compress(path: list[int], loops: list[sass.Loop], sizes: list[int], half: bool) -> list[int]:
+def compress(path: list[int], loops: list[Loop], sizes: list[int], half: bool) -> list[int]:
     """Places in a path of basic blocks, without the middle turns of loops, outer loops first, until it is short.
     ``half``: of turns that would stay at the beginning, one half."""
     entries = list(range(len(path)))
@@ -305,7 +301,7 @@ class Course:
 
 def course_of(plan: Plan, launch: Launch, block: int, warp: int, limit: int) -> Course:
     walk = Walk(path=[], places={})
-    sass.walk_warp(plan, launch, sass.block_at(launch.grid, block), warp, walk, limit=limit)
+    walk_warp(plan, launch, block_at(launch.grid, block), warp, walk, limit=limit)
     return Course(walk.path or [], walk.places or {}, not walk.cut)
 
 
@@ -337,7 +333,7 @@ def courses_of(plan: Plan, launch: Launch, blocks: list[int], limit: int) -> lis
 
 
 def trace_of(
-    plan: Plan, course: Course, loops: list[sass.Loop], half: bool = False, ends: bool = False
+    plan: Plan, course: Course, loops: list[Loop], half: bool = False, ends: bool = False
 ) -> tuple[list[tuple[int, int]], int]:
     """Instructions by number, each with the first lane's address; and how many are left out. ``ends``: where most are
     left out at once, so that all that is simulated is the beginning of a long loop."""
@@ -623,9 +619,9 @@ def schedule(
     kernel: Kernel, launch: Launch, machine: Machine, generations: int = 3, limit: int = 3_000_000, whole: bool = False
 ) -> Estimate:
     """How long a launch takes on a machine. ``whole``: no turn of a loop is left out."""
-    plan = Plan.of(kernel, sass.TOUCHING + sass.SHARED)
+    plan = Plan.of(kernel, TOUCHING + SHARED_MEMORY)
     ops = prepare(kernel, launch, machine, plan)
-    loops = sass.loops(kernel.code, plan.blocks)
+    loops = loops_of(kernel.code, plan.blocks)
     used = min(machine.multiprocessors, launch.blocks)
     most = math.ceil(launch.blocks / machine.multiprocessors)
     resident = min(resident_blocks(machine, kernel, launch), most)

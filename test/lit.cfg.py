@@ -122,7 +122,7 @@ cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", 
 if all(shutil.which(tool, path=os.pathsep.join([*cuda_folders, os.environ.get("PATH", "")])) for tool in ("ptxas", "fatbinary")):
     config.available_features.add("ptxas")
 sys.path.insert(0, os.path.join(config.shardc_source_dir, "scripts"))
-from sass import find_nvdisasm, find_tool
+from sass.cubin import find_nvdisasm, find_tool
 
 if find_nvdisasm():
     config.available_features.add("nvdisasm")

@@ -4,7 +4,7 @@
  * line of the file that SHARDRT_LAUNCHES names: the thread that launched, from
  * 0, the kernel, grid, block, bytes of shared memory, and the words of its
  * arguments. So programs of real sizes have their launches counted where there
- * is no GPU (scripts/sass.py). What a kernel would have written is zeros. A
+ * is no GPU (scripts/sass). What a kernel would have written is zeros. A
  * tensor map holds what it was made of, for whoever reads the arguments.
  * LAUNCH_RECORDER_CAPABILITY (90) and LAUNCH_RECORDER_MULTIPROCESSORS (132) say
  * what GPU it is.

@@ -20,9 +20,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import sass
 import scheduler
-from sass import Launch
+from sass.cubin import Kernel, find_tool, read_cubin
+from sass.launches import Launch
 
 SOURCE = Path(__file__).parent / "Inputs" / "sgemm.cu"
 ARCHITECTURES = {"a100": "sm_80", "a6000": "sm_86", "rtx4090": "sm_89"}
@@ -103,13 +103,13 @@ def launch_of(kernel: str, size: int) -> Launch:
     return Launch(kernel, (size // tile[0], size // tile[1], 1), threads, 0, list(words))
 
 
-def compile_for(arch: str, folder: Path) -> dict[str, sass.Kernel]:
+def compile_for(arch: str, folder: Path) -> dict[str, Kernel]:
     cubin = folder / f"{arch}.cubin"
-    subprocess.run([sass.find_tool("nvcc"), f"-arch={arch}", "-cubin", "-o", cubin, SOURCE], check=True, capture_output=True)
-    return sass.read_cubin(cubin)
+    subprocess.run([find_tool("nvcc"), f"-arch={arch}", "-cubin", "-o", cubin, SOURCE], check=True, capture_output=True)
+    return read_cubin(cubin)
 
 
-def estimate(machine: str, kernel: str, code: sass.Kernel, size: int) -> Estimate:
+def estimate(machine: str, kernel: str, code: Kernel, size: int) -> Estimate:
     found = scheduler.schedule(code, launch_of(kernel, size), scheduler.MACHINES[machine])
     return Estimate(machine, kernel, PUBLISHED[machine][kernel], 2 * size**3 / found.seconds / 1e9)
 

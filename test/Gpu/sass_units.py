@@ -1,4 +1,4 @@
-"""What scripts/sass.py, scripts/gauge.py and scripts/scheduler.py make of small pieces of machine code, written by hand.
+"""What scripts/sass, scripts/gauge.py and scripts/scheduler.py make of small pieces of machine code, written by hand.
 
     sass_units.py [FOLDER]
 
@@ -14,9 +14,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import gauge
-import sass
 import scheduler
-from sass import Control, Instruction, Kernel, Launch, Plan
+from sass.costs import bytes_of, shared_bytes, tensor_memory_work, tensor_work
+from sass.cubin import Control, Instruction, Kernel, read_cubin, split_operands
+from sass.flow import basic_blocks, loops_of, needed_for_control
+from sass.launches import Launch
+from sass.operands import read_by
+from sass.steps import compile_step
+from sass.values import MASK, Values, address_reader, signed
+from sass.walks import Plan, Walk, cluster_of, stand_for, walk_launch, walk_warp
 
 
 def code(text: str) -> list[Instruction]:
@@ -27,14 +33,14 @@ def code(text: str) -> list[Instruction]:
         guard = ""
         if words[0].startswith("@"):
             guard, words = words[0][1:], words[1].split(None, 1)
-        made.append(Instruction(words[0], sass.split_operands(words[1]) if len(words) > 1 else (), guard))
+        made.append(Instruction(words[0], split_operands(words[1]) if len(words) > 1 else (), guard))
     return made
 
 
 def result(line: str, register: str, **values: int | None) -> int | None:
     """What one instruction leaves in a register."""
-    state: sass.Values = dict(values)
-    sass.compile_step(code(line)[0], {}, Counter())(state)
+    state: Values = dict(values)
+    compile_step(code(line)[0], {}, Counter())(state)
     return state.get(register)
 
 
@@ -98,16 +104,16 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(result("HFMA2 R0, R1, RZ, 1, 0", "R0", R1=0), None)
 
     def test_scaled_addresses(self) -> None:
-        state: sass.Values = {"R1": 5, "UR2": 0x100}
-        self.assertEqual(sass.address_reader("[R1.X4+UR2+0x10]")(state), 0x124)
-        self.assertEqual(sass.address_reader("[R1+-0x4]")(state), 1)
+        state: Values = {"R1": 5, "UR2": 0x100}
+        self.assertEqual(address_reader("[R1.X4+UR2+0x10]")(state), 0x124)
+        self.assertEqual(address_reader("[R1+-0x4]")(state), 1)
 
     def test_comparisons_of_64_bits_in_two_steps(self) -> None:
         for a, b in ((1, 2), (2, 1), (5 << 32, 3), (3, 5 << 32), (7, 7), ((1 << 64) - 1, 0)):
-            state: sass.Values = {"R0": a & sass.MASK, "R1": a >> 32, "R2": b & sass.MASK, "R3": b >> 32}
+            state: Values = {"R0": a & MASK, "R1": a >> 32, "R2": b & MASK, "R3": b >> 32}
             for line in code("ISETP.LT.U32.AND P0, PT, R0, R2, PT\nISETP.LT.AND.EX P0, PT, R1, R3, PT, P0"):
-                sass.compile_step(line, {}, Counter())(state)
-            self.assertEqual(state["P0"], int(sass.signed(a, 64) < sass.signed(b, 64)), (a, b))
+                compile_step(line, {}, Counter())(state)
+            self.assertEqual(state["P0"], int(signed(a, 64) < signed(b, 64)), (a, b))
 
     def test_constants_of_sixteen_bytes(self) -> None:
         words = {f"c{0x380 + 4 * i}": i + 1 for i in range(4)}
@@ -131,9 +137,9 @@ class Arithmetic(unittest.TestCase):
         """a / b of 16 bits, as ptxas writes it: a reciprocal two units too large, and a product that is cut."""
         text = "I2F.U16 R9, R8\nMOV R11, 0x4b800000\nFSETP.GEU.AND P2, PT, |R9|, 1.175494350822287508e-38, PT\nFSEL R11, R11, 1, !P2\nFMUL R9, R9, R11\nMUFU.RCP R10, R9\nVIADD R10, R10, 0x2\nI2F.U16.RZ R7, R6\nFMUL.RZ R10, R7, R10\nF2I.U32.TRUNC.NTZ R10, R10"
         for a, b in ((7, 7), (0, 3), (65535, 1), (65534, 65535), (40000, 7), (48, 9), (0x10005, 5)):
-            state: sass.Values = {"R6": a, "R8": b}
+            state: Values = {"R6": a, "R8": b}
             for line in code(text):
-                sass.compile_step(line, {}, Counter())(state)
+                compile_step(line, {}, Counter())(state)
             self.assertEqual(state["R10"], (a & 0xFFFF) // b, (a, b))
 
     def test_comparisons_of_floats(self) -> None:
@@ -145,9 +151,9 @@ class Arithmetic(unittest.TestCase):
         self.assertIsNone(result("FSETP.GT.AND P0, PT, R1, 1.5, PT", "P0", R1=None))
 
     def test_what_is_unknown_stays_so(self) -> None:
-        state: sass.Values = {"R1": 3, "R2": None}
+        state: Values = {"R1": 3, "R2": None}
         for line in code("IADD3 R0, R1, R2, RZ\nLOP3.LUT R3, R2, RZ, RZ, 0xc0, !PT\nISETP.LT.OR P0, PT, R2, R1, PT"):
-            sass.compile_step(line, {}, Counter())(state)
+            compile_step(line, {}, Counter())(state)
         self.assertEqual((state["R0"], state["R3"], state["P0"]), (None, 0, 1))
 
 
@@ -156,12 +162,12 @@ class ControlFlow(unittest.TestCase):
         self.kernel = Kernel("nested", "sm_90", code(NESTED))
 
     def test_loops(self) -> None:
-        blocks = sass.basic_blocks(self.kernel.code)
+        blocks = basic_blocks(self.kernel.code)
         self.assertEqual([(block.begin, block.end) for block in blocks], [(0, 3), (3, 4), (4, 8), (8, 11), (11, 12)])
-        self.assertEqual([set(loop.blocks) for loop in sass.loops(self.kernel.code, blocks)], [{2}, {1, 2, 3}])
+        self.assertEqual([set(loop.blocks) for loop in loops_of(self.kernel.code, blocks)], [{2}, {1, 2, 3}])
 
     def test_only_what_decides_is_computed(self) -> None:
-        chosen = sass.needed_for_control(self.kernel.code, sass.basic_blocks(self.kernel.code))
+        chosen = needed_for_control(self.kernel.code, basic_blocks(self.kernel.code))
         self.assertNotIn(4, chosen)  # FFMA
         self.assertLessEqual({0, 1, 3, 5, 6, 8, 9}, chosen)
 
@@ -169,17 +175,17 @@ class ControlFlow(unittest.TestCase):
         """1000 elements, 256 threads: thread 0 has elements 0, 256, 512, 768; thread 232 the first three."""
         launch = Launch("nested", (1, 1, 1), (256, 1, 1), 0, [1000])
         for warp, turns in ((0, 4), (7, 4)):
-            walk = sass.Walk()
-            sass.walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), warp, walk)
+            walk = Walk()
+            walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), warp, walk)
             self.assertEqual((walk.counts[8], walk.counts[4], walk.unknown), (turns, 4 * turns, 0))
-        walk = sass.Walk()
-        sass.walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), 7, walk, lane=8)  # thread 232
+        walk = Walk()
+        walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), 7, walk, lane=8)  # thread 232
         self.assertEqual(walk.counts[8], 3)
 
     def test_a_branch_on_data_is_counted(self) -> None:
         kernel = Kernel("data", "sm_90", code("LDG.E R0, desc[UR4][R2.64]\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x0\nEXIT"))
-        walk = sass.Walk()
-        sass.walk_warp(Plan.of(kernel), Launch("data", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+        walk = Walk()
+        walk_warp(Plan.of(kernel), Launch("data", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
         self.assertEqual((walk.unknown, walk.counts[0]), (1, 1))
 
 
@@ -187,41 +193,41 @@ class ControlFlow(unittest.TestCase):
         # As ptxas reads %ntid.x and %nctaid.x: for sm_90a words 0 and 3, for sm_100a those at 0x360 and 0x370.
         for sizes, block, grid in ((0, 0x0, 0xC), (0x360, 0x360, 0x370)):
             turns = f"LDC R0, c[0x0][{grid:#x}]\nLDC R1, c[0x0][{block:#x}]\nIADD3 R0, PT, PT, R0, -0x1, RZ\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x20\nEXIT"
-            walk = sass.Walk()
-            sass.walk_warp(Plan.of(Kernel("grid", "sm_100a", code(turns), sizes=sizes)), Launch("grid", (5, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+            walk = Walk()
+            walk_warp(Plan.of(Kernel("grid", "sm_100a", code(turns), sizes=sizes)), Launch("grid", (5, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
             self.assertEqual((walk.unknown, walk.counts[2]), (0, 5))
 
 
 class Costs(unittest.TestCase):
     def test_tensor_instructions(self) -> None:
         one = code("HMMA.16816.F32.BF16 R8, R4, R2, R8")[0]
-        self.assertEqual(gauge.tensor_work(one), (4096, 4096))
-        self.assertEqual(gauge.tensor_work(code("HMMA.1688.F32.TF32 R8, R4, R2, R8")[0]), (2048, 4096))
+        self.assertEqual(tensor_work(one), (4096, 4096))
+        self.assertEqual(tensor_work(code("HMMA.1688.F32.TF32 R8, R4, R2, R8")[0]), (2048, 4096))
         # 64 x 256 x 16 of four warps: 128 cycles of a multiprocessor that does 4096 operations in one.
         one = code("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR20].tnspB, R24")[0]
-        self.assertEqual(4 * gauge.tensor_work(one)[1] / 4096, 128)
-        self.assertEqual(4 * gauge.shared_bytes(one), 10240)
-        self.assertEqual(4 * gauge.shared_bytes(code("HGMMA.64x128x16.F32.BF16 R24, R8, gdesc[UR4], R24")[0]), 4096)
+        self.assertEqual(4 * tensor_work(one)[1] / 4096, 128)
+        self.assertEqual(4 * shared_bytes(one), 10240)
+        self.assertEqual(4 * shared_bytes(code("HGMMA.64x128x16.F32.BF16 R24, R8, gdesc[UR4], R24")[0]), 4096)
 
     def test_products_into_tensor_memory(self) -> None:
         # 128 x 256 x 16 of bf16: 128 cycles of a multiprocessor that does 8192 operations in one. tf32: half the depth, as long.
-        self.assertEqual(gauge.tensor_memory_work(0x8400490), (1 << 20, 1 << 20, 12288))
-        self.assertEqual(gauge.tensor_memory_work(0x8400910), (1 << 19, 1 << 20, 12288))
+        self.assertEqual(tensor_memory_work(0x8400490), (1 << 20, 1 << 20, 12288))
+        self.assertEqual(tensor_memory_work(0x8400910), (1 << 19, 1 << 20, 12288))
         # Of a pair, 256 x 256: twice the operations, and half as much more that both blocks read together.
-        self.assertEqual(gauge.tensor_memory_work(0x10400490), (1 << 21, 1 << 21, 16384))
+        self.assertEqual(tensor_memory_work(0x10400490), (1 << 21, 1 << 21, 16384))
         kernel = Kernel("tensor", "sm_100a", code("UMOV UR5, 0x8200490\nUTCHMMA gdesc[UR12], gdesc[UR10], tmem[UR6], tmem[UR4], idesc[UR5], UPT\nEXIT"))
-        walk = sass.Walk()
-        sass.walk_warp(Plan.of(kernel), Launch("tensor", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+        walk = Walk()
+        walk_warp(Plan.of(kernel), Launch("tensor", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
         self.assertEqual((walk.products, walk.unmodelled), ({1: {0x8200490: 1}}, {}))
 
     def test_pairs_of_blocks(self) -> None:
         for text, blocks in (("UCGABAR_ARV\nEXIT", 2), ("BAR.SYNC.DEFER_BLOCKING 0x0\nEXIT", 1)):
-            self.assertEqual(sass.cluster_of(Kernel("some", "sm_100a", code(text))), blocks)
+            self.assertEqual(cluster_of(Kernel("some", "sm_100a", code(text))), blocks)
 
     def test_blocks_that_stand_for_others(self) -> None:
         """256 tiles of 74 pairs of blocks that stay: 34 of them have four, the others three. Sizes on a line."""
         for total, size in ((74, lambda i: 4.0 if i < 34 else 3.0), (1000, lambda i: 5.0 + i), (9, lambda i: 2.0), (1, lambda i: 7.0)):
-            weights = sass.stand_for(total, size)
+            weights = stand_for(total, size)
             self.assertAlmostEqual(sum(weights.values()), total)
             self.assertAlmostEqual(sum(size(i) * weight for i, weight in weights.items()), sum(map(size, range(total))))
             self.assertLessEqual(len(weights), 12)
@@ -229,13 +235,13 @@ class Costs(unittest.TestCase):
     def test_the_block_with_most_to_do(self) -> None:
         """Of a launch whose first block turns 8 times and its last once: its part of all instructions."""
         turns = "S2R R0, SR_CTAID.X\nIADD3 R0, -R0, 0x8, RZ\nVIADD R0, R0, 0xffffffff\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x20\nEXIT"
-        walk, most = sass.walk_launch(Plan.of(Kernel("turns", "sm_100a", code(turns))), Launch("turns", (8, 1, 1), (64, 1, 1), 0, []))
+        walk, most = walk_launch(Plan.of(Kernel("turns", "sm_100a", code(turns))), Launch("turns", (8, 1, 1), (64, 1, 1), 0, []))
         self.assertEqual(walk.counts[2], 2 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1))
         self.assertEqual(most, 2 * (3 + 3 * 8) / (2 * (8 * 3 + 3 * 36)))
 
     def test_memory(self) -> None:
-        self.assertEqual([gauge.bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
-        self.assertEqual(gauge.shared_bytes(code("LDSM.16.M88.4 R4, [R2]")[0]), 512)
+        self.assertEqual([bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
+        self.assertEqual(shared_bytes(code("LDSM.16.M88.4 R4, [R2]")[0]), 512)
 
     def test_residence(self) -> None:
         h100 = gauge.gpus()["h100"]
@@ -248,8 +254,8 @@ class Costs(unittest.TestCase):
         """The second argument's address, of those that arrive 16 bytes at once; and one that is data."""
         text = "S2R R0, SR_TID.X\nLDCU.128 UR8, c[0x0][0x380]\nIMAD.WIDE.U32 R2, R0, 0x4, UR10\nLDG.E R4, desc[UR4][R2.64]\nSTG.E.64 desc[UR4][R4.64], RZ\nEXIT"
         kernel = Kernel("places", "sm_100", code(text), 16, parameters=0x380, sizes=0x360)
-        walk = sass.Walk()
-        sass.walk_warp(Plan.of(kernel), Launch("places", (1, 1, 1), (32, 1, 1), 0, [1 << 40, 3 << 40]), (0, 0, 0), 0, walk, lane=7)
+        walk = Walk()
+        walk_warp(Plan.of(kernel), Launch("places", (1, 1, 1), (32, 1, 1), 0, [1 << 40, 3 << 40]), (0, 0, 0), 0, walk, lane=7)
         self.assertEqual((walk.touched, walk.unplaced), ({3: ((3 << 40) + 28, (3 << 40) + 28)}, 1))
 
     def test_bytes_under_way(self) -> None:
@@ -381,7 +387,7 @@ class Assembled(unittest.TestCase):
             ptx, cubin = self.folder / "turns.ptx", self.folder / "turns.cubin"
             ptx.write_text(PTX.format(arch=gpu.arch))
             subprocess.run(["ptxas", f"-arch={gpu.arch}", ptx, "-o", cubin], check=True)
-            kernel = sass.read_cubin(cubin)["turns"]
+            kernel = read_cubin(cubin)["turns"]
             figures = gauge.gauge(kernel, Launch("turns", (7, 1, 1), (64, 1, 1), 0, [1 << 20, 1 << 21, 12]), gpu)
             stores = sum(count for opcode, count in figures.mix.items() if opcode.startswith("STG"))
             self.assertEqual((stores, figures.unknown, dict(figures.unmodelled)), (14, 0, {}), gpu.name)
@@ -399,7 +405,7 @@ class Assembled(unittest.TestCase):
             self.assertLessEqual(waits, begun, one)
             self.assertEqual(bool(one.control.reuse), any(".reuse" in operand for operand in one.operands), one)
         load = next(i for i, one in enumerate(kernel.code) if one.name == "LDG")
-        use = next(one for one in kernel.code[load + 1 :] if kernel.code[load].operands[0] in sass.read_by(one))
+        use = next(one for one in kernel.code[load + 1 :] if kernel.code[load].operands[0] in read_by(one))
         self.assertTrue(use.control.wait >> kernel.code[load].control.write & 1)
 
 
