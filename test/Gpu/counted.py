@@ -109,6 +109,11 @@ def attention_backward(tokens: int, heads: int, dim: int) -> str:
     return fill("attention_backward.mlir.in", tokens=tokens, heads=heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
 
 
+def decoding(keys: int, heads: int, dim: int) -> str:
+    """One query of each of four times as many heads, as JAX 0.10.2 exports jax.nn.dot_product_attention."""
+    return fill("attention_decode.mlir.in", keys=keys, heads=heads, queries=4 * heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
+
+
 def convolution_gradients(batch: int, size: int, channels: int) -> str:
     """Of timings.convolution: by the filter and by the image."""
     image, window = f"tensor<{batch}x{size}x{size}x{channels}xbf16>", f"tensor<3x3x{channels}x{channels}xbf16>"
@@ -160,6 +165,9 @@ def programs() -> list[Counted]:
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=27, launches=3),
         Counted("attention forward", "b200", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=10, launches=3),
         Counted("attention backward", "b200", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=54, launches=7),
+        *(Counted("attention of one query", machine, decoding, (8192, 8, 128), (2048, 8, 128), lambda keys, heads, dim: 4.0 * keys * heads,
+                  traffic=lambda keys, heads, dim: 4.0 * keys * heads * dim, slots=slots, launches=5)
+          for machine, slots in (("a100", 390), ("h100", 391), ("b200", 385))),
         *(Counted(f"attention {way}, wide", "b200", text, (4096, 4, dim), (512, 1, dim), scores, work, slots=slots, launches=launches)
           for dim, way, text, work, slots, launches in (
               (192, "forward", attention, forward, 13.6, 3), (256, "forward", attention, forward, 16.3, 3),

@@ -58,7 +58,7 @@ SmallVector<Value> PairPoint::surroundings() {
   SmallVector<Value> values;
   for (const Tensor &extra : step.extras)
     values.push_back(element(extra));
-  for (unsigned dim : llvm::seq(step.q + 2))
+  for (unsigned dim : llvm::seq(step.firstDim(), step.q + 2))
     values.push_back(toI32(add(step.start[dim], at[dim])));
   return values;
 }
@@ -269,6 +269,13 @@ Carried PairBlock::beginRows(const PairPass &of) {
   Carried carried;
   for (int64_t row = 0; row < shape.rowsOfThread; ++row) {
     placeRow(row);
+    if (step.isSplit()) {
+      // What there was before is combined with all parts.
+      carried.most.push_back(number(shardc::pairs::neutralScore(step.combine)));
+      carried.sum.push_back(number(0));
+      carried.totals.append(of.parts() * kOwn, number(0));
+      continue;
+    }
     if (step.keepsSoftmax(of)) {
       carried.most.push_back(load(step.states[0]));
       carried.sum.push_back(load(step.states[1]));
@@ -366,6 +373,11 @@ std::pair<Value, Value> PairBlock::columnRange() {
   }
   if (bandLast)
     to = least(to, add(origin, index(*bandLast + shape.rows)));
+  if (step.isSplit()) {
+    Value begin = mul(at[kPartDim], step.partColumns);
+    from = most(from, begin);
+    to = least(to, add(begin, index(step.partColumns)));
+  }
   return {from, to};
 }
 

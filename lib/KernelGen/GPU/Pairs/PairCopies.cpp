@@ -166,7 +166,8 @@ static std::optional<Strips> stripsFor(const Step &step, const PairPass &pass,
 
 static std::optional<CopyPlan> planCopies(const Step &step,
                                           const PairPass &pass) {
-  bool isTensor = step.fitsTensorCores(pass, /*orWide=*/true);
+  bool isTensor = step.fitsTensorCores(pass, /*orWide=*/true,
+                                       /*orShort=*/step.isSplit());
   bool isForward = pass.weigh == Weigh::Forward;
   // Sums of more features, and what a mask or a second product needs beside
   // them, are more than there are registers.
@@ -186,7 +187,7 @@ static std::optional<CopyPlan> planCopies(const Step &step,
                       ShapedType::isDynamic(step.sizeOf(dim))
                   ? ShapedType::kDynamic
                   : allRows * step.sizeOf(dim);
-  bool isTall = isForward && step.shortWeights &&
+  bool isTall = isForward && step.shortWeights && !step.isSplit() &&
                 pass.parts() * kPart <= kFewFeatures &&
                 ShapedType::isStatic(allRows) && allRows >= kTallRows;
   TileShape shape;

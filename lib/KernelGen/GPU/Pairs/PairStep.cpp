@@ -102,12 +102,14 @@ bool Step::hasFiniteWeights(const PairPass &pass) const {
   return pass.weigh != Weigh::Slopes && !weight;
 }
 
-bool Step::fitsTensorCores(const PairPass &pass, bool orWide) const {
+bool Step::fitsTensorCores(const PairPass &pass, bool orWide,
+                           bool orShort) const {
   if (!pass.factor || !type.isF32() || pair ||
       combine != PairCombine::Softmax || !isHalf(key) ||
       !(isHalf(*pass.factor) || (orWide && roundsWide(*pass.factor))))
     return false;
-  if (ShapedType::isStatic(sizeOf(pass.rowDim)) && sizeOf(pass.rowDim) < 16)
+  if (!orShort && ShapedType::isStatic(sizeOf(pass.rowDim)) &&
+      sizeOf(pass.rowDim) < 16)
     return false;
   // Numbers of f16 end early: weights that are no larger than 1 alone.
   return half.isBF16() ||

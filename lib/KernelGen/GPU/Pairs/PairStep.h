@@ -21,6 +21,8 @@ inline constexpr int64_t kOwn =
     kPart / kPerRow; // features of a thread, of these
 /// Features whose sums stay in registers: more take another pass.
 inline constexpr int64_t kSlab = 256;
+/// Where columns are divided among blocks: the dim of their parts.
+inline constexpr unsigned kPartDim = 0;
 
 /// A tensor of the step, read and written through its map.
 struct Tensor {
@@ -51,6 +53,9 @@ struct Step {
     return shortWeights && half.isBF16() &&
            getElementTypeOrSelf(tensor.memref.getType()).isF32();
   }
+  /// Columns are divided among blocks, by a dim that a program does not have.
+  bool isSplit() const { return partColumns > 0; }
+  unsigned firstDim() const { return isSplit() ? kPartDim + 1 : 0; }
   /// Scores are made of products alone.
   bool isPlain() const { return extras.empty() && !weight; }
   /// Scores and weights need few registers beside them.
@@ -61,8 +66,10 @@ struct Step {
   /// of may be anything.
   bool hasFiniteWeights(const PairPass &pass) const;
   /// Whether `pass` is products of 16-bit floats; with `orWide` also where its
-  /// factor is f32 that is rounded.
-  bool fitsTensorCores(const PairPass &pass, bool orWide = false) const;
+  /// factor is f32 that is rounded; with `orShort` also where rows are fewer
+  /// than a fragment's.
+  bool fitsTensorCores(const PairPass &pass, bool orWide = false,
+                       bool orShort = false) const;
   /// Whether the last tile of `columns` columns is not a whole one.
   bool hasEdge(const PairPass &pass, int64_t columns) const;
 
@@ -83,6 +90,7 @@ struct Step {
   SmallVector<Value> start; ///< of the dims before `d`, in the whole
   SmallVector<Value> sizes;
   SmallVector<int64_t> known;
+  int64_t partColumns = 0; ///< of a part; 0: there are no parts
 };
 
 /// What one launch computes: some features of `target` from `slab` on (null:

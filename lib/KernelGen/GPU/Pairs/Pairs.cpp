@@ -12,6 +12,7 @@
 #include "Pairs.h"
 #include "../../Common/PairAlgebra.h"
 #include "PairKernels.h"
+#include "PairSplit.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
@@ -27,7 +28,8 @@ struct Passes {
   const Step &step;
   OwnKernels own; ///< what is made as well
 
-  void emit(bool backward);
+  void emitForward();
+  void emitBackward();
 
 private:
   gpu::LaunchOp launch(const PairPass &pass);
@@ -118,17 +120,18 @@ bool Passes::launchOfKeys() {
   return true;
 }
 
-void Passes::emit(bool backward) {
+void Passes::emitBackward() {
   unsigned q = step.q, k = step.k, d = step.d, e = step.e;
-  if (backward) {
-    launchAll(Weigh::Slopes, q, step.states[0], d, step.key);
-    bool areDone = launchOfKeys();
-    launchAll(Weigh::Slopes, k, step.states[1], d, step.query, areDone);
-    launchAll(Weigh::Weights, k, step.states[2], e, step.rows[2], areDone);
-    for (unsigned which : llvm::seq<unsigned>(step.states.size() - 3))
-      launchExtraGradient(b, step, which);
-    return;
-  }
+  launchAll(Weigh::Slopes, q, step.states[0], d, step.key);
+  bool areDone = launchOfKeys();
+  launchAll(Weigh::Slopes, k, step.states[1], d, step.query, areDone);
+  launchAll(Weigh::Weights, k, step.states[2], e, step.rows[2], areDone);
+  for (unsigned which : llvm::seq<unsigned>(step.states.size() - 3))
+    launchExtraGradient(b, step, which);
+}
+
+void Passes::emitForward() {
+  unsigned q = step.q, e = step.e;
   if (!step.hasValue) {
     launch(PairPass(step, Weigh::Forward, q, nullptr, e, nullptr));
     return;
@@ -143,7 +146,14 @@ LogicalResult gpukernels::launchPairStep(spmd::PairStepOp op, OwnKernels own,
     return failure();
   OpBuilder b(op);
   Step step(b, op, shortWeights);
-  Passes{b, step, own}.emit(op.getBackward());
+  if (op.getBackward()) {
+    Passes{b, step, own}.emitBackward();
+  } else if (std::optional<Step> split = splitKeys(b, op, step)) {
+    Passes{b, *split, OwnKernels()}.emitForward();
+    launchCombine(b, step, *split);
+  } else {
+    Passes{b, step, own}.emitForward();
+  }
   op.erase();
   return success();
 }
