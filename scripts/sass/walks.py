@@ -129,7 +129,10 @@ def multiply_into_tensor_memory(one: Instruction, index: int, walk: Walk) -> Ste
 
 @functools.cache
 def taken_by(last: Instruction) -> Reader:
-    """Whether the instruction that ends a block goes elsewhere, as far as that is known."""
+    """Whether the instruction that ends a block goes elsewhere, as far as that is known: not where that is for lanes
+    that have parted."""
+    if "DIV" in last.suffixes:
+        return lambda values: 0
     flags = [last.guard or "PT"]
     if last.name == "BRA":
         flags += [operand for operand in last.operands if is_predicate(operand)]

@@ -182,6 +182,13 @@ class ControlFlow(unittest.TestCase):
         walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), 7, walk, lane=8)  # thread 232
         self.assertEqual(walk.counts[8], 3)
 
+    def test_lanes_stay_together(self) -> None:
+        """A branch for lanes that have parted, to what does without the others."""
+        kernel = Kernel("parted", "sm_80", code("MOV R0, 0x1\nBRA.DIV ~URZ, 0x40\nMOV R1, 0x2\nEXIT\nMOV R2, 0x3\nEXIT"))
+        walk = Walk()
+        walk_warp(Plan.of(kernel), Launch("parted", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+        self.assertEqual([walk.counts[i] for i in range(6)], [1, 1, 1, 1, 0, 0])
+
     def test_a_branch_on_data_is_counted(self) -> None:
         kernel = Kernel("data", "sm_90", code("LDG.E R0, desc[UR4][R2.64]\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x0\nEXIT"))
         walk = Walk()
