@@ -167,7 +167,7 @@ def programs() -> list[Counted]:
         Counted("attention backward", "b200", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=54, launches=7),
         *(Counted("attention of one query", machine, decoding, (8192, 8, 128), (2048, 8, 128), lambda keys, heads, dim: 4.0 * keys * heads,
                   traffic=lambda keys, heads, dim: 4.0 * keys * heads * dim, slots=slots, launches=5)
-          for machine, slots in (("a100", 390), ("h100", 391), ("b200", 385))),
+          for machine, slots in (("a100", 165), ("h100", 165), ("b200", 163))),
         *(Counted(f"attention {way}, wide", "b200", text, (4096, 4, dim), (512, 1, dim), scores, work, slots=slots, launches=launches)
           for dim, way, text, work, slots, launches in (
               (192, "forward", attention, forward, 13.6, 3), (256, "forward", attention, forward, 16.3, 3),

@@ -78,7 +78,10 @@ public:
   /// Begins to load the first tile of those from `from` to `to`.
   void loadFirst(Value from, Value to, Carried &carried);
 
-  void beginTile(Value column, Carried &carried) override;
+  /// What the pass does with the tile from `column` on, by threads for which
+  /// `hasRows` holds; null: by all. All load.
+  Carried visit(Value column, Value hasRows, Carried carried);
+
   SmallVector<SmallVector<Value>> multiply() override;
   void addWeighted(ArrayRef<Value> weights, Carried &carried) override;
   void endTile(Carried &carried) override { carried.ring = {other}; }
@@ -102,6 +105,7 @@ private:
   }
   void loadStrip(const Strip &strip, Value firstLine, Value area);
   void loadTile(Value column, Value stage);
+  void swapStages(Value column, const Carried &carried);
   void loadRounded(Value from, Value inside, Value to);
 
   PairBlock &block;
@@ -330,13 +334,31 @@ void CopiedTiles::loadFirst(Value from, Value to, Carried &carried) {
   carried.ring = {block.index(0)};
 }
 
-void CopiedTiles::beginTile(Value column, Carried &carried) {
+/// Waits for the tile from `column` on, and begins to load the next.
+void CopiedTiles::swapStages(Value column, const Carried &carried) {
   Value stage = carried.ring[0];
   other = block.sub(block.index(1), stage);
   NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
   gpu::BarrierOp::create(b, loc);
   loadTile(block.add(column, block.index(block.shape.columns)), other);
   tile = stageAt(stage);
+}
+
+Carried CopiedTiles::visit(Value column, Value hasRows, Carried carried) {
+  swapStages(column, carried);
+  if (!hasRows)
+    return visitTile(block, *this, column, std::move(carried));
+  auto some =
+      scf::IfOp::create(b, loc, TypeRange(ValueRange(carried.flat())), hasRows,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(some.elseBlock());
+  Carried idle = carried;
+  endTile(idle);
+  scf::YieldOp::create(b, loc, idle.flat());
+  b.setInsertionPointToStart(some.thenBlock());
+  scf::YieldOp::create(b, loc, visitTile(block, *this, column, carried).flat());
+  return carried.with(some.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -382,6 +404,13 @@ gpu::LaunchOp gpukernels::pairs::launchOnCopies(OpBuilder &b, const Step &step,
   block.rowOfThread =
       block.rowInWarps(block.thread, 8 * plan->shape.rowsOfThread);
   block.laneOfRow = block.rem(block.thread, kPerRow);
+  // Of few rows some warps have none, and would read tiles all the same.
+  int64_t rowsOfWarp = plan->shape.rows / kWarps;
+  int64_t rows = step.sizeOf(pass.rowDim);
+  Value hasRows;
+  if (ShapedType::isStatic(rows) && rows <= plan->shape.rows - rowsOfWarp)
+    hasRows = block.less(block.mul(block.div(block.thread, kWarp), rowsOfWarp),
+                         step.sizes[pass.rowDim]);
   tiles.loadRows();
   Carried carried = block.overInner(block.beginRows(pass), [&](Carried now) {
     auto [from, to] = block.columnRange();
@@ -391,7 +420,7 @@ gpu::LaunchOp gpukernels::pairs::launchOnCopies(OpBuilder &b, const Step &step,
     Carried after =
         block.carry(from, to, block.index(plan->shape.columns), now,
                     [&](Value column, Carried next) {
-                      return visitTile(block, tiles, column, std::move(next));
+                      return tiles.visit(column, hasRows, std::move(next));
                     });
     after.ring.clear();
     return after;
