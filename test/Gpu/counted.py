@@ -170,7 +170,7 @@ def programs() -> list[Counted]:
           for machine, slots in (("a100", 165), ("h100", 165), ("b200", 163))),
         *(Counted(f"attention {way}, wide", "b200", text, (4096, 4, dim), (512, 1, dim), scores, work, slots=slots, launches=launches)
           for dim, way, text, work, slots, launches in (
-              (192, "forward", attention, forward, 13.6, 3), (256, "forward", attention, forward, 16.3, 3),
+              (192, "forward", attention, forward, 13.5, 3), (256, "forward", attention, forward, 16.1, 3),
               (192, "backward", attention_backward, backward, 84, 7), (256, "backward", attention_backward, backward, 86, 7))),
         Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=101, launches=7),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=61, launches=6),
