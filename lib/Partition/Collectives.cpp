@@ -8,6 +8,12 @@
 // differ from group to group, have tables along all axes, where the blocks of
 // each group follow those of the one before.
 //
+// Where blocks are one behind the other follows from numbers. Those of a size
+// that only a binding knows are one behind the other along a dim of their own:
+//
+//     all_gather of ?x4 among 3:       1x?x4 -> 3x?x4, together 3?x4
+//     reduce_scatter of ?x4 among 3:   3x(?/3)x4 -> 1x(?/3)x4
+//
 //===----------------------------------------------------------------------===//
 #include "Collectives.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,33 +67,38 @@ private:
     ArrayRef<int64_t> place = {};
     int64_t parts = 1;
   };
-  /// `local`, operand `operand`, with `blocks` exchanged along `dim`.
-  FailureOr<Value> exchange(Value local, int64_t operand, int64_t dim,
+  /// A dim of a value: how many elements there are, and which a rank has.
+  struct Dim {
+    int64_t size;
+    IntervalTable own;
+  };
+  SmallVector<Dim> dimsOf(int64_t operand);
+  /// `local`, whose dims are `dims`, with `blocks` exchanged along `dim`.
+  FailureOr<Value> exchange(Value local, ArrayRef<Dim> dims, int64_t dim,
                             const Blocks &blocks);
+  /// The same along a dim of their own, which is then joined with `dim`.
+  FailureOr<Value> exchangeApart(Value local, ArrayRef<Dim> dims, int64_t dim,
+                                 Blocks blocks);
+  /// Dim `dim` as one of `parts` and one of what is in a part.
+  Value splitDim(Value local, SmallVectorImpl<Dim> &dims, int64_t dim,
+                 int64_t parts);
   /// The blocks of all members of a group.
   static Blocks ofGroup(const Groups &groups) {
     return {groups.axes, groups.block, groups.first, groups.size, -1, {}, 1};
   }
   /// Takes the value of rank `sources[r]` to rank r; zeros where it is -1.
-  FailureOr<Value> permute(Value local, int64_t operand,
+  FailureOr<Value> permute(Value local, ArrayRef<Dim> dims,
                            ArrayRef<int64_t> sources);
-  FailureOr<Value> allGather(Value local, int64_t operand, int64_t dim,
+  FailureOr<Value> allGather(Value local, ArrayRef<Dim> dims, int64_t dim,
                              const Groups &groups);
   FailureOr<Value> allToAll(stablehlo::AllToAllOp op, Value local,
-                            int64_t operand, const Groups &groups);
-  FailureOr<Value> reduce(Region &body, Value local, int64_t operand,
+                            SmallVector<Dim> dims, const Groups &groups);
+  FailureOr<Value> reduce(Region &body, Value local, ArrayRef<Dim> dims,
                           const Groups &groups);
   FailureOr<Value> reduceScatter(stablehlo::ReduceScatterOp op, Value local,
-                                 const Groups &groups);
-  Value withLeadingDim(Value local);
+                                 SmallVector<Dim> dims, const Groups &groups);
+  Value withLeadingDim(Value local, SmallVectorImpl<Dim> &dims);
 
-  DimShardingAttr shardingOf(int64_t operand, int64_t dim) {
-    return getSharding(op->getOperand(operand)).getDims()[dim];
-  }
-  int64_t globalSize(int64_t operand, int64_t dim) {
-    return cast<RankedTensorType>(op->getOperand(operand).getType())
-        .getDimSize(dim);
-  }
   ArrayAttr axisNames(ArrayRef<int64_t> axes) {
     SmallVector<StringRef> names;
     for (int64_t axis : axes)
@@ -220,22 +231,24 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand,
+SmallVector<CollectiveBuilder::Dim> CollectiveBuilder::dimsOf(int64_t operand) {
+  Value value = op->getOperand(operand);
+  SmallVector<Dim> dims;
+  for (auto [size, dim] :
+       llvm::zip(cast<RankedTensorType>(value.getType()).getShape(),
+                 getSharding(value).getDims()))
+    dims.push_back({size, ownedTable(mesh, dim, size)});
+  return dims;
+}
+
+FailureOr<Value> CollectiveBuilder::exchange(Value local, ArrayRef<Dim> dims,
                                              int64_t dim,
                                              const Blocks &blocks) {
   auto [axes, owned, needed, count, cutDim, place, parts] = blocks;
-  // A dim of 1 may have been put before those of the operand.
   auto type = cast<RankedTensorType>(local.getType());
-  int64_t added =
-      type.getRank() -
-      cast<RankedTensorType>(op->getOperand(operand).getType()).getRank();
-  SmallVector<DimExchange> dims;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    bool isNew = i < added;
-    int64_t size = isNew ? 1 : globalSize(operand, i - added);
-    IntervalTable own{{}, {Interval{0, size}}};
-    if (!isNew)
-      own = ownedTable(mesh, shardingOf(operand, i - added), size);
+  SmallVector<DimExchange> exchanges;
+  for (auto [i, of] : llvm::enumerate(dims)) {
+    auto &[size, own] = of;
     for (int64_t axis : own.axes)
       if (sizes[axis] > 1 && llvm::is_contained(axes, axis))
         return emitOpUnsupported(op)
@@ -243,14 +256,12 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand,
                << mesh.getAxisNames()[axis].getValue()
                << "\", along which its operand is cut; constrain the operand "
                   "to be whole";
-    if (i != dim && i != cutDim) {
-      dims.push_back(combineTables(tables, i, own, own));
+    auto number = static_cast<int64_t>(i);
+    if (number != dim && number != cutDim) {
+      exchanges.push_back(combineTables(tables, i, own, own));
       continue;
     }
-    // Blocks are one behind the other by numbers.
-    if (own.formula.isOpen())
-      tables.refuse("the sizes of blocks that a collective moves along a dim "
-                    "that is cut along free axes");
+    assert(!own.formula.isOpen() && "blocks follow from numbers");
     // Coordinates along `axes` first, then those along the free axes.
     IntervalTable from, to;
     from.axes.assign(axes.begin(), axes.end());
@@ -258,7 +269,7 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand,
     to.axes = from.axes;
     for (size_t c = 0; c < owned.size(); ++c)
       for (Interval part : own.intervals) {
-        if (i == cutDim) {
+        if (number == cutDim) {
           from.intervals.push_back(part);
           int64_t member = isPlanted("parts-to-the-wrong-member")
                                ? parts - 1 - place[c]
@@ -273,16 +284,18 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand,
         to.intervals.push_back({needed[c] * size + part.begin,
                                 (needed[c] + count - 1) * size + part.end});
       }
-    dims.push_back(combineTables(tables, i, from, to));
+    exchanges.push_back(combineTables(tables, i, from, to));
   }
   Value zero = stablehlo::ConstantOp::create(
       builder, loc,
       cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
-  return emitExchange(builder, loc, tables, local, dims, zero, reason());
+  return emitExchange(builder, loc, tables, local, exchanges, zero, reason());
 }
 
 /// The same value with a dim of one element before the others.
-Value CollectiveBuilder::withLeadingDim(Value local) {
+Value CollectiveBuilder::withLeadingDim(Value local,
+                                        SmallVectorImpl<Dim> &dims) {
+  dims.insert(dims.begin(), Dim{1, {{}, {Interval{0, 1}}}});
   auto type = cast<RankedTensorType>(local.getType());
   SmallVector<int64_t> shape{1};
   llvm::append_range(shape, type.getShape());
@@ -299,7 +312,74 @@ Value CollectiveBuilder::withLeadingDim(Value local) {
       .getResult();
 }
 
-FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
+/// Dims `dim` and the one behind it as one.
+static Value joinDims(OpBuilder &builder, Location loc, Value value,
+                      int64_t dim) {
+  SmallVector<ReassociationIndices> joined;
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i == dim + 1)
+      joined.back().push_back(i);
+    else
+      joined.push_back({i});
+  }
+  return tensor::CollapseShapeOp::create(builder, loc, value, joined);
+}
+
+Value CollectiveBuilder::splitDim(Value local, SmallVectorImpl<Dim> &dims,
+                                  int64_t dim, int64_t parts) {
+  if (!dims[dim].own.axes.empty())
+    tables.refuse("the sizes of parts of a dim that is cut along free axes");
+  int64_t size = dims[dim].size / parts;
+  IntervalTable part = wholeTable(mesh, size);
+  if (!part.formula)
+    tables.refuse("extents that are known when the program is compiled");
+  auto type = cast<RankedTensorType>(local.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, local);
+  shape.insert(shape.begin() + dim, parts);
+  sizes[dim] = part.formula ? tables.lookup(Formula::size(part.formula), {})
+                            : OpFoldResult(builder.getIndexAttr(size));
+  sizes.insert(sizes.begin() + dim, builder.getIndexAttr(parts));
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    groups.push_back({i > dim ? i + 1 : i});
+    if (i == dim)
+      groups.back().push_back(i + 1);
+  }
+  dims[dim] = {size, part};
+  dims.insert(dims.begin() + dim, Dim{parts, {{}, {Interval{0, parts}}}});
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local,
+                                       groups, sizes);
+}
+
+FailureOr<Value> CollectiveBuilder::exchangeApart(Value local,
+                                                  ArrayRef<Dim> dims,
+                                                  int64_t dim, Blocks blocks) {
+  SmallVector<Dim> raisedDims(dims);
+  FailureOr<Value> raised = withLeadingDim(local, raisedDims);
+  if (blocks.cutDim >= 0)
+    ++blocks.cutDim;
+  if (failed(raised = exchange(*raised, raisedDims, 0, blocks)))
+    return failure();
+  auto type = cast<RankedTensorType>(raised->getType());
+  // (blocks, ..., dim, ...) to (..., blocks, dim, ...).
+  SmallVector<int64_t> order, shape;
+  for (int64_t i = 1; i < type.getRank(); ++i) {
+    if (i == dim + 1)
+      order.push_back(0);
+    order.push_back(i);
+  }
+  for (int64_t i : order)
+    shape.push_back(type.getDimSize(i));
+  Value moved = *raised;
+  if (dim > 0)
+    moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape),
+                                           moved, order);
+  return joinDims(builder, loc, moved, dim);
+}
+
+FailureOr<Value> CollectiveBuilder::permute(Value local, ArrayRef<Dim> dims,
                                             ArrayRef<int64_t> sources) {
   SmallVector<bool> differs(sizes.size(), false);
   for (auto [rank, source] : llvm::enumerate(sources))
@@ -335,33 +415,28 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
     needed.push_back(source < 0 ? static_cast<int64_t>(table->size()) : source);
   }
   auto type = cast<RankedTensorType>(local.getType());
-  bool hasElements =
-      llvm::all_of(llvm::seq<int64_t>(0, type.getRank()),
-                   [&](int64_t i) { return globalSize(operand, i) > 0; });
-  // Blocks of sizes that only a binding knows are behind one another along a
-  // dim of their own.
-  if (type.getRank() > 0 && globalSize(operand, 0) > 0 &&
-      !ownedTable(mesh, shardingOf(operand, 0), globalSize(operand, 0))
-           .formula.isOpen())
-    return isPlanted("permuted-backwards")
-               ? exchange(local, operand, 0, {axes, needed, owned})
-               : exchange(local, operand, 0, {axes, owned, needed});
-  if (!hasElements)
+  Blocks blocks = isPlanted("permuted-backwards") ? Blocks{axes, needed, owned}
+                                                  : Blocks{axes, owned, needed};
+  if (dims.empty()) {
+    SmallVector<Dim> one;
+    FailureOr<Value> moved = withLeadingDim(local, one);
+    if (failed(moved = exchange(*moved, one, 0, blocks)))
+      return failure();
+    return stablehlo::ReshapeOp::create(builder, loc, type, *moved).getResult();
+  }
+  if (llvm::any_of(dims, [](const Dim &dim) { return dim.size == 0; }))
     return local;
-  FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised = exchange(*raised, operand, 0, {axes, owned, needed})))
+  if (!dims.front().own.formula.isOpen())
+    return exchange(local, dims, 0, blocks);
+  FailureOr<Value> moved = exchangeApart(local, dims, 0, blocks);
+  if (failed(moved))
     return failure();
-  if (type.getRank() == 0)
-    return stablehlo::ReshapeOp::create(builder, loc, type, *raised)
-        .getResult();
-  SmallVector<ReassociationIndices> joined = {{0, 1}};
-  for (int64_t i = 1; i < type.getRank(); ++i)
-    joined.push_back({i + 1});
-  return tensor::CollapseShapeOp::create(builder, loc, type, *raised, joined)
-      .getResult();
+  return moved->getType() == type
+             ? *moved
+             : tensor::CastOp::create(builder, loc, type, *moved).getResult();
 }
 
-FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand,
+FailureOr<Value> CollectiveBuilder::allGather(Value local, ArrayRef<Dim> dims,
                                               int64_t dim,
                                               const Groups &groups) {
   SmallVector<int64_t> block(groups.block);
@@ -370,52 +445,42 @@ FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand,
       at = 2 * first + groups.size - 1 - at;
   Blocks blocks = ofGroup(groups);
   blocks.owned = block;
-  return exchange(local, operand, dim, blocks);
+  return dims[dim].own.formula.isOpen()
+             ? exchangeApart(local, dims, dim, blocks)
+             : exchange(local, dims, dim, blocks);
 }
 
 FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all,
-                                             Value local, int64_t operand,
+                                             Value local, SmallVector<Dim> dims,
                                              const Groups &groups) {
   int64_t split = all.getSplitDimension(), concat = all.getConcatDimension(),
           parts = all.getSplitCount();
+  bool isOneDim = split == concat;
   if (parts != groups.size)
     return op->emitOpError() << "splits in " << parts << " parts for groups of "
                              << groups.size << " members, expected as many";
+  auto type = cast<RankedTensorType>(local.getType());
   Blocks blocks = ofGroup(groups);
   blocks.cutDim = split;
   blocks.place = groups.place;
   blocks.parts = parts;
-  if (split != concat)
-    return exchange(local, operand, concat, blocks);
+  bool isSplitOpen = dims[split].own.formula.isOpen();
+  if (isSplitOpen) {
+    local = splitDim(local, dims, split, parts);
+    concat += concat >= split;
+  }
   // Along one dim: the parts of all members, one behind the other, are a dim of
   // their own, of which each member keeps its own.
-  blocks.cutDim = split + 1;
-  FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised = exchange(*raised, operand, 0, blocks)))
+  FailureOr<Value> result = concat == split || dims[concat].own.formula.isOpen()
+                                ? exchangeApart(local, dims, concat, blocks)
+                                : exchange(local, dims, concat, blocks);
+  if (failed(result))
     return failure();
-  auto type = cast<RankedTensorType>(local.getType());
-  int64_t numDims = type.getRank();
-  // (members, ..., part, ...) to (..., members, part, ...).
-  SmallVector<int64_t> order, shape;
-  for (int64_t i = 0; i < numDims; ++i) {
-    if (i == split)
-      order.push_back(0);
-    order.push_back(i + 1);
-  }
-  for (int64_t i : order)
-    shape.push_back(cast<RankedTensorType>(raised->getType()).getDimSize(i));
-  Value moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape),
-                                               *raised, order);
-  SmallVector<ReassociationIndices> joined;
-  for (int64_t i = 0; i < numDims; ++i) {
-    joined.push_back({i > split ? i + 1 : i});
-    if (i == split)
-      joined.back().push_back(i + 1);
-  }
-  Value result = tensor::CollapseShapeOp::create(builder, loc, moved, joined);
-  return result.getType() == type
-             ? result
-             : tensor::CastOp::create(builder, loc, type, result).getResult();
+  if (isSplitOpen)
+    result = joinDims(builder, loc, *result, split);
+  if (!isOneDim || result->getType() == type)
+    return result;
+  return tensor::CastOp::create(builder, loc, type, *result).getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -462,7 +527,7 @@ static std::optional<ReductionKind> recognise(Region &body) {
 /// What is no known reduction along axes is gathered and combined here, member
 /// by member in the order of the group.
 FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
-                                           int64_t operand,
+                                           ArrayRef<Dim> dims,
                                            const Groups &groups) {
   auto type = cast<RankedTensorType>(local.getType());
   if (groups.size == 1)
@@ -476,8 +541,9 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
                             builder.getStringAttr(reason()));
     return result;
   }
-  FailureOr<Value> all = withLeadingDim(local);
-  if (failed(all = exchange(*all, operand, 0, ofGroup(groups))))
+  SmallVector<Dim> raised(dims);
+  FailureOr<Value> all = withLeadingDim(local, raised);
+  if (failed(all = exchange(*all, raised, 0, ofGroup(groups))))
     return failure();
   // Members are cut alike along the free axes: their blocks have this one's
   // shape.
@@ -529,15 +595,18 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
 
 FailureOr<Value>
 CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter,
-                                 Value local, const Groups &groups) {
+                                 Value local, SmallVector<Dim> dims,
+                                 const Groups &groups) {
   int64_t cut = scatter.getScatterDimension();
+  bool isOpen = dims[cut].own.formula.isOpen();
+  if (isOpen)
+    local = splitDim(local, dims, cut, groups.size);
   auto type = cast<RankedTensorType>(local.getType());
-  int64_t size = globalSize(0, cut);
-  SmallVector<DimExchange> dims;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    IntervalTable own = ownedTable(mesh, shardingOf(0, i), globalSize(0, i)),
-                  kept = own;
-    if (i == cut) {
+  SmallVector<DimExchange> exchanges;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    auto &[size, own] = dim;
+    IntervalTable kept = own;
+    if (static_cast<int64_t>(i) == cut) {
       kept.axes.assign(groups.axes.begin(), groups.axes.end());
       kept.intervals.clear();
       for (int64_t own : groups.place) {
@@ -548,27 +617,31 @@ CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter,
             {place * size / groups.size, (place + 1) * size / groups.size});
       }
     }
-    dims.push_back(combineTables(tables, i, own, kept));
+    exchanges.push_back(combineTables(tables, i, own, kept));
   }
   std::optional<ReductionKind> kind = recognise(scatter.getComputation());
+  Value result;
   if (!kind || !groups.isAxes || groups.size == 1) {
-    FailureOr<Value> whole = reduce(scatter.getComputation(), local, 0, groups);
+    FailureOr<Value> whole =
+        reduce(scatter.getComputation(), local, dims, groups);
     if (failed(whole))
       return failure();
-    return emitExchange(builder, loc, tables, *whole, dims, {}, reason());
+    result =
+        emitExchange(builder, loc, tables, *whole, exchanges, {}, reason());
+  } else {
+    SmallVector<Attribute> attrs;
+    for (const DimExchange &dim : exchanges)
+      if (dim.dim == cut || type.isDynamicDim(dim.dim))
+        attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
+    SmallVector<int64_t> shape(type.getShape());
+    shape[cut] = dims[cut].size / groups.size;
+    result = spmd::ReduceScatterOp::create(
+        builder, loc, type.clone(shape), local,
+        ReductionKindAttr::get(builder.getContext(), *kind),
+        axisNames(groups.axes), builder.getArrayAttr(attrs),
+        tables.getMeshName(), builder.getStringAttr(reason()));
   }
-  SmallVector<Attribute> attrs;
-  for (const DimExchange &dim : dims)
-    if (dim.dim == cut || type.isDynamicDim(dim.dim))
-      attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
-  SmallVector<int64_t> shape(type.getShape());
-  shape[cut] = size / groups.size;
-  Value result = spmd::ReduceScatterOp::create(
-      builder, loc, type.clone(shape), local,
-      ReductionKindAttr::get(builder.getContext(), *kind),
-      axisNames(groups.axes), builder.getArrayAttr(attrs), tables.getMeshName(),
-      builder.getStringAttr(reason()));
-  return result;
+  return isOpen ? joinDims(builder, loc, result, cut) : result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -582,7 +655,7 @@ FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
     if (failed(groups))
       return failure();
     for (auto [i, local] : llvm::enumerate(localization.operands())) {
-      FailureOr<Value> result = make(local, static_cast<int64_t>(i), *groups);
+      FailureOr<Value> result = make(local, dimsOf(i), *groups);
       if (failed(result))
         return failure();
       results.push_back(*result);
@@ -590,27 +663,27 @@ FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
     return results;
   };
   if (auto gather = dyn_cast<stablehlo::AllGatherOp>(op))
-    return forEach([&](Value local, int64_t i, const Groups &groups) {
-      return allGather(local, i, gather.getAllGatherDim(), groups);
+    return forEach([&](Value local, ArrayRef<Dim> dims, const Groups &groups) {
+      return allGather(local, dims, gather.getAllGatherDim(), groups);
     });
   if (auto reduction = dyn_cast<stablehlo::AllReduceOp>(op))
-    return forEach([&](Value local, int64_t i, const Groups &groups) {
-      return reduce(reduction.getComputation(), local, i, groups);
+    return forEach([&](Value local, ArrayRef<Dim> dims, const Groups &groups) {
+      return reduce(reduction.getComputation(), local, dims, groups);
     });
   if (auto scatter = dyn_cast<stablehlo::ReduceScatterOp>(op))
-    return forEach([&](Value local, int64_t, const Groups &groups) {
-      return reduceScatter(scatter, local, groups);
+    return forEach([&](Value local, ArrayRef<Dim> dims, const Groups &groups) {
+      return reduceScatter(scatter, local, SmallVector<Dim>(dims), groups);
     });
   if (auto all = dyn_cast<stablehlo::AllToAllOp>(op))
-    return forEach([&](Value local, int64_t i, const Groups &groups) {
-      return allToAll(all, local, i, groups);
+    return forEach([&](Value local, ArrayRef<Dim> dims, const Groups &groups) {
+      return allToAll(all, local, SmallVector<Dim>(dims), groups);
     });
 
   FailureOr<SmallVector<int64_t>> sources = readSources(op, mesh);
   if (failed(sources))
     return failure();
   FailureOr<Value> result =
-      permute(localization.operands().front(), 0, *sources);
+      permute(localization.operands().front(), dimsOf(0), *sources);
   if (failed(result))
     return failure();
   return SmallVector<Value>{*result};
