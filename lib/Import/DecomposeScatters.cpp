@@ -1,5 +1,7 @@
 //===- DecomposeScatters.cpp - Windows that do not fit --------------------===//
 #include "Decompose.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -132,19 +134,41 @@ LogicalResult import::decompose(ScatterOp op) {
                                      : APInt::getSignedMinValue(width),
         most = integer.isUnsigned() ? APInt::getMaxValue(width)
                                     : APInt::getSignedMaxValue(width);
+  Extents extents;
+  if (spmd::ExtentsAttr open =
+          spmd::contract::Extents::get(op->getParentOfType<ModuleOp>()))
+    extents = open.getExtents();
   // One number a coordinate, `unjudged` where all indices may stay.
   auto numbersOf = [&](ArrayRef<int64_t> judgedNumbers, APInt unjudged) {
-    SmallVector<APInt> each;
-    for (auto [i, number] : llvm::enumerate(judgedNumbers))
-      each.push_back(judged[i] ? APInt(width, number, /*isSigned=*/true)
-                               : unjudged);
-    RankedTensorType vector = RankedTensorType::get(
-        dim ? ArrayRef<int64_t>{static_cast<int64_t>(each.size())}
+    auto scalar = RankedTensorType::get({}, integer);
+    auto vector = RankedTensorType::get(
+        dim ? ArrayRef<int64_t>{static_cast<int64_t>(moved.size())}
             : ArrayRef<int64_t>{},
         integer);
-    Value constant = ConstantOp::create(
-        ops.b, DenseElementsAttr::get(vector, ArrayRef<APInt>(each)));
-    return ops.broadcast(constant, indexType.getShape(),
+    SmallVector<APInt> each;
+    SmallVector<Value> parts;
+    bool isOpen = false;
+    for (auto [i, number] : llvm::enumerate(judgedNumbers)) {
+      bool isExtent = judged[i] && extents.isOpen(number);
+      isOpen |= isExtent;
+      each.push_back(judged[i] ? APInt(width, number, /*isSigned=*/true)
+                               : unjudged);
+      parts.push_back(
+          isExtent ? spmd::ExtentOp::create(ops.b, scalar, number).getResult()
+                   : ops.splatBits(scalar, each.back().getZExtValue()));
+    }
+    Value all;
+    if (!isOpen) {
+      all = ConstantOp::create(
+          ops.b, DenseElementsAttr::get(vector, ArrayRef<APInt>(each)));
+    } else if (!dim) {
+      all = parts.front();
+    } else {
+      for (Value &part : parts)
+        part = ops.reshape(part, {1});
+      all = ConcatenateOp::create(ops.b, vector, parts, 0);
+    }
+    return ops.broadcast(all, indexType.getShape(),
                          dim ? ArrayRef<int64_t>(*dim) : ArrayRef<int64_t>{});
   };
   SmallVector<int64_t> first(moved.size(), 0);

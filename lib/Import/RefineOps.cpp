@@ -619,64 +619,6 @@ LogicalResult Refiner::refineBranches(Operation *op) {
   return success();
 }
 
-/// The type in a region of what is `type` outside of it, or the other way
-/// round: dims are cut by the manual axes. Null where a size overflows.
-static Type crossRegion(sdy::ManualComputationOp op, Type type,
-                        sdy::TensorShardingAttr sharding, bool inward) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return type;
-  SmallVector<int64_t> shape(tensor.getShape());
-  sdy::MeshAttr mesh = sharding.getMesh(op);
-  for (auto [size, entry] : llvm::zip(shape, sharding.getDimShardings()))
-    for (sdy::AxisRefAttr axis : entry.getAxes())
-      if (llvm::any_of(op.getManualAxes().getAxes(), [&](StringAttr name) {
-            return name.getValue() == axis.getName();
-          })) {
-        int64_t parts = axis.getSize(mesh);
-        if (inward)
-          size = llvm::divideCeil(size, parts);
-        else if (llvm::MulOverflow(size, parts, size))
-          return {};
-      }
-  return tensor.clone(shape);
-}
-
-/// Blocks are as large as what they are blocks of says. With extents left open
-/// there is no number for a part of one.
-LogicalResult Refiner::refineManual(sdy::ManualComputationOp op) {
-  Block &body = op.getBody().front();
-  bool isOpen = !llvm::all_of(body.getArgumentTypes(), isStatic) ||
-                !llvm::all_of(op.getResultTypes(), isStatic);
-  if (isOpen && placeholders)
-    return import::inferResultShapes(op);
-  for (auto [argument, operand, sharding] :
-       llvm::zip(body.getArguments(), op.getTensors(),
-                 op.getInShardings().getShardings())) {
-    Type outside = operand.getType();
-    argument.setType(crossRegion(op, outside, sharding, /*inward=*/true));
-    // Sizes that are values come in as they are.
-    if (const Numbers *numbers = find(operand);
-        numbers && argument.getType() == outside) {
-      Numbers copy = *numbers;
-      known[argument] = std::move(copy);
-    }
-  }
-  if (failed(refineBlock(body)))
-    return failure();
-  for (auto [result, value, sharding] :
-       llvm::zip(op.getResults(), body.getTerminator()->getOperands(),
-                 op.getOutShardings().getShardings()))
-    if (!isStatic(result.getType())) {
-      Type type = crossRegion(op, value.getType(), sharding, /*inward=*/false);
-      if (!type)
-        return op.emitOpError("has blocks of type ")
-               << value.getType() << ", too many for a tensor of 63 bits";
-      result.setType(type);
-    }
-  return success();
-}
-
 LogicalResult Refiner::refineOp(Operation *op) {
   if (auto call = dyn_cast<CustomCallOp>(op)) {
     if (call.getCallTargetName() == "shape_assertion")
@@ -702,7 +644,7 @@ LogicalResult Refiner::refineOp(Operation *op) {
   FailureOr<bool> replaced = replaceDynamic(op);
   if (failed(replaced) || *replaced)
     return LogicalResult(replaced);
-  if (failed(import::inferResultShapes(op)))
+  if (failed(refineCollective(op)) || failed(import::inferResultShapes(op)))
     return failure();
   noteResult(op);
   evaluate(op);

@@ -123,7 +123,7 @@ static std::optional<APInt> evaluateScalar(Operation *op,
 
 std::optional<Numbers> Refiner::evaluateElements(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (isa<ReshapeOp>(op))
+  if (isa<ReshapeOp, sdy::ShardingConstraintOp>(op))
     return *find(op->getOperand(0));
   if (auto concatenate = dyn_cast<ConcatenateOp>(op)) {
     // For each row of the dims before, the operands' parts one by one.
@@ -192,6 +192,13 @@ std::optional<Numbers> Refiner::evaluateElements(Operation *op) {
 }
 
 void Refiner::evaluate(Operation *op) {
+  if (isa<OptimizationBarrierOp>(op))
+    for (auto [operand, result] :
+         llvm::zip(op->getOperands(), op->getResults()))
+      if (const Numbers *numbers = find(operand)) {
+        Numbers copy = *numbers;
+        known[result] = std::move(copy);
+      }
   if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());

@@ -2,7 +2,8 @@
 //
 // One walk over @main, once shapes of its arguments are known. Its parts: sizes
 // that are values (RefineValues.cpp), extents that stay open
-// (RefineExtents.cpp), and ops (RefineOps.cpp).
+// (RefineExtents.cpp), ops (RefineOps.cpp), and regions that communicate
+// (RefineManual.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_IMPORT_REFINER_H
@@ -111,6 +112,10 @@ private:
   llvm::LogicalResult refineWhile(stablehlo::WhileOp op);
   llvm::LogicalResult refineBranches(mlir::Operation *op);
   llvm::LogicalResult refineManual(sdy::ManualComputationOp op);
+  llvm::LogicalResult refineCollective(mlir::Operation *op);
+  std::optional<int64_t> partOf(int64_t size, int64_t parts,
+                                const llvm::Twine &what);
+  std::optional<int64_t> joinOf(int64_t size, int64_t parts);
   llvm::LogicalResult checkAssertion(stablehlo::CustomCallOp op);
   llvm::LogicalResult refineCall(stablehlo::CustomCallOp op);
   void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);
