@@ -1,7 +1,11 @@
 // RUN: shard-run %s --shapes=0=8x4 --check --check=interpreter
 // RUN: shard-run %s --shapes=0=2x4 --check=interpreter --reproducible
-// RUN: not shard-run %s --dynamic=all 2>&1 | FileCheck %s
-// CHECK: unsupported: shapes of the results of 'sdy.manual_computation', 'tensor<?x4xf32>', cannot be inferred from its operands
+// RUN: shard-translate %s --dynamic=all -o %t.so
+// RUN: shard-run %s --shapes=0=12x4 --seed=4 --outputs=@%t.npz
+// RUN: shard-run %t.so --shapes=0=12x4 --seed=4 --expect=@%t.npz
+// RUN: not shard-run %t.so --shapes=0=7x4 2>&1 | FileCheck %s
+// RUN: not shard-run %t.so --shapes=0=7x4 --processes=4 2>&1 | FileCheck %s
+// CHECK: dim 0 of operand 1 of the manual region at {{.*}}regions.mlir:[[# @LINE + 6]] has 7 elements, which are not 2 equal parts (argument 0, dim 0: 7)
 // A region of shard_map in a program that jax.export printed with the symbolic
 // shape (2*n, 4): sizes come in as values, and blocks are as large as they say.
 sdy.mesh @mesh = <["x"=2, "y"=2]>

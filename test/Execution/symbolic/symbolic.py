@@ -3,13 +3,13 @@
     symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--reproducible] [--draws N] [--seed N] [--keep DIR]
 
 Each program is exported by jax.export with symbolic shapes, cut over a mesh of 1, 2 and 4 ranks, and compiled once with
-``--dynamic=all``. The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
+``--dynamic=all``. Programs with a manual region (``shard_map``) have a mesh of their own, of all ranks along "x" or of two along "y". The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
 is compared with what JAX computes for the same arrays. Nothing is compiled between two runs. With ``--symbolic-mesh``
 the number of ranks is left open too: there is one artifact, which runs on all of ``--ranks``. With ``--reproducible``
 results are also compared by their bytes, on all numbers of ranks, balanced and uneven.
 
 Prints a line for each program and number of ranks; at the end how many passed, failed and were refused (code 77). Exits
-1 if one failed.
+1 if one failed, or one that was named was refused.
 """
 
 import argparse
@@ -24,20 +24,28 @@ from pathlib import Path
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # of what JAX computes here
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import export, lax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 UNSUPPORTED = 77
 F32, I32 = jnp.float32, jnp.int32
 
 
 class Program:
-    """A function, the symbolic shapes of its arguments, and along which dim each is cut; those that are asked to be in zigzag order there."""
+    """A function, the symbolic shapes of its arguments, and along which dim each is cut; those that are asked to be in zigzag order there.
 
-    def __init__(self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5, zigzag=()):
+    With ``specs``, how arguments are cut over ``axes`` of a mesh, the function takes that mesh first; in shapes, x and y are how many ranks it has along these.
+    """
+
+    def __init__(
+        self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5, zigzag=(), specs=None, axes="x"
+    ):
         self.function = function
         self.shapes = shapes
         self.cuts = cuts
@@ -46,6 +54,19 @@ class Program:
         self.constraints = constraints
         self.tolerance = tolerance
         self.zigzag = zigzag
+        self.specs = specs
+        self.axes = axes
+
+    def mesh(self, ranks):
+        sizes = (ranks,) if self.axes == "x" else (ranks // 2, 2)
+        return Mesh(np.array(jax.devices()[:ranks]).reshape(sizes), tuple(self.axes))
+
+    def bound(self, ranks):
+        """The function of its arguments alone, and numbers of ranks by axis."""
+        if self.specs is None:
+            return self.function, {}
+        mesh = self.mesh(ranks)
+        return jax.jit(lambda *arguments: self.function(mesh, *arguments)), dict(mesh.shape)
 
 
 PROGRAMS = {}
@@ -557,8 +578,182 @@ def zigzag_tokens(t, y, e):
     return jax.value_and_grad(loss)(e)
 
 
+def region(mesh, in_specs, out_specs, **options):
+    return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
+
+
+def with_gradient(function, *arguments):
+    """What a function gives, and the gradients of its arguments from it."""
+    out, pull = jax.vjp(function, *arguments)
+    return out, *pull(jax.tree.map(jnp.sin, out))
+
+
+@program(["x*n, 4", "4, 3", "x*n, 3"], [0, None, 0], specs=[P("x"), P(), P("x")], tolerance=1e-4)
+def region_data_parallel(mesh, x, w, y):
+    @region(mesh, (P("x"), P(), P("x")), P())
+    def loss(x, w, y):
+        return lax.pmean(((jnp.tanh(x @ w) - y) ** 2).mean(), "x")
+
+    return jax.value_and_grad(loss, argnums=(0, 1))(x, w, y)
+
+
+@program(["x*n, 4"], [0], specs=[P("x")], tolerance=1e-4)
+def region_halo(mesh, x):
+    """Rows of neighbours, and updates of windows whose places come into the region as values."""
+    ranks = mesh.shape["x"]
+
+    @region(mesh, P("x"), P("x"))
+    def body(x):
+        up = lax.ppermute(x[-1:], "x", [(i, (i + 1) % ranks) for i in range(ranks)])
+        down = lax.ppermute(x[:1], "x", [(i, (i - 1) % ranks) for i in range(ranks)])
+        p = jnp.concatenate([up, x, down], 0)
+        return p[2:] + p[:-2] - 2 * p[1:-1]
+
+    return with_gradient(body, x)
+
+
+@program(["x*n, 8", "8, 12", "12, 8"], [0, None, None], specs=[P("x"), P(None, "x"), P("x")], tolerance=2e-4)
+def region_sequence_parallel(mesh, x, a, b):
+    """all_gather and reduce_scatter of open rows, and each as the other's gradient."""
+
+    @region(mesh, (P("x"), P(None, "x"), P("x")), P("x"))
+    def body(x, a, b):
+        return lax.psum_scatter(jnp.tanh(lax.all_gather(x, "x", tiled=True) @ a / 3) @ b, "x", tiled=True)
+
+    return with_gradient(body, x, a, b)
+
+
+@program(["x*n, 12, 4"], [0], specs=[P("x")], tolerance=1e-4)
+def region_heads(mesh, q):
+    """all_to_all from rows to heads and back: open rows joined, and split."""
+
+    @region(mesh, P("x"), P("x"))
+    def body(q):
+        h = lax.all_to_all(q, "x", 1, 0, tiled=True)
+        s = jax.nn.softmax(jnp.einsum("qhd,khd->hqk", h, h) / 4, -1)
+        return lax.all_to_all(jnp.einsum("hqk,khd->qhd", s, h), "x", 0, 1, tiled=True)
+
+    return with_gradient(body, q)
+
+
+@program(["b, x*n, 3"], [1], specs=[P(None, "x")], tolerance=1e-4)
+def region_behind(mesh, x):
+    """The same of dims behind others: joined, split, and both at once; groups in another order than the axis."""
+    ranks = mesh.shape["x"]
+    backwards = [list(reversed(range(ranks)))]
+
+    @region(mesh, P(None, "x"), (P(None, "x"), P(None, "x"), P(None, "x")), check_vma=False)
+    def body(x):
+        whole = lax.all_gather(x, "x", axis=1, tiled=True)
+        turned = lax.all_gather(x, "x", axis=1, tiled=True, axis_index_groups=backwards)
+        mixed = lax.all_to_all(whole, "x", 1, 1, tiled=True)
+        part = lax.psum_scatter(turned, "x", scatter_dimension=1, tiled=True)
+        return mixed, part, turned - whole
+
+    return with_gradient(body, x)
+
+
+@program(["x*n, 8", "x*n, 8", "x*n, 4"], [0, 0, 0], specs=[P("x")] * 3, tolerance=1e-4)
+def region_ring(mesh, q, k, v):
+    """Causal: where a block begins follows from its open length and the rank."""
+    ranks = mesh.shape["x"]
+    around = [(i, (i + 1) % ranks) for i in range(ranks)]
+
+    @region(mesh, (P("x"),) * 3, P("x"))
+    def body(q, k, v):
+        n, me = q.shape[0], lax.axis_index("x")
+
+        def step(i, carried):
+            k, v, most, total, out = carried
+            seen = (me * n + jnp.arange(n))[:, None] >= ((me - i) % ranks * n + jnp.arange(n))[None]
+            scores = jnp.where(seen, q @ k.T / 3, -1e30)
+            higher = jnp.maximum(most, scores.max(-1))
+            weights, scale = jnp.exp(scores - higher[:, None]), jnp.exp(most - higher)
+            total, out = total * scale + weights.sum(-1), out * scale[:, None] + weights @ v
+            return lax.ppermute(k, "x", around), lax.ppermute(v, "x", around), higher, total, out
+
+        first = [lax.pcast(jnp.full((n,), number), "x", to="varying") for number in (-1e30, 0.0)]
+        _, _, _, total, out = lax.fori_loop(0, ranks, step, (k, v, *first, jnp.zeros_like(v)))
+        return out / total[:, None]
+
+    return with_gradient(body, q, k, v)
+
+
+@program(["x*n, y*m", "y*m"], [None, None], specs=[P("x", "y"), P("y")], axes="xy", tolerance=1e-4)
+def region_two_axes(mesh, x, w):
+    @region(mesh, (P("x", "y"), P("y")), P("x"))
+    def body(x, w):
+        return lax.psum(jnp.tanh(x) @ w, "y")
+
+    return with_gradient(body, x, w)
+
+
+@program(["x*n, y*m"], [None], specs=[P("x", "y")], axes="xy", tolerance=1e-4)
+def region_of_one_axis(mesh, x):
+    """Columns are cut along an axis that the region leaves free; its sizes go through constraints."""
+
+    @region(mesh, P("x"), P("x"), axis_names={"x"})
+    def body(x):
+        return x - lax.pmean(x.mean(0), "x")
+
+    return with_gradient(lambda x: jnp.sin(body(x * 2)).sum(1), x)
+
+
+@program(["n, b, 3"], [0], specs=[P("x")], constraints=["mod(n, x) == 0"])
+def region_divided(mesh, x):
+    """Of one symbol, of which a constraint says that blocks divide it; rows move before and behind the region."""
+    rolled = jnp.roll(x, 1, 0) * 2
+
+    @region(mesh, P("x"), P("x"))
+    def body(y):
+        return jnp.sort(y, 0) + lax.axis_index("x") * y.shape[0]
+
+    z = body(rolled)
+    return z.mean(1), z[1:] - z[:-1]
+
+
+@program(["x*n, 4", "4, 4"], [0, None], specs=[P("x"), P()], tolerance=1e-4)
+def region_training(mesh, x, w):
+    """Steps of gradient descent: a region in a loop, with a loop over rows in it, checkpointed."""
+
+    def loss(w):
+        @region(mesh, (P("x"), P()), P())
+        def total(x, w):
+            h = jax.checkpoint(lambda x, w: jax.nn.gelu(x @ w) * x.shape[0])(x, w) / x.shape[0]
+            last, _ = lax.scan(lambda c, row: (jnp.tanh(c + row), None), lax.pcast(jnp.zeros(4), "x", to="varying"), h)
+            return lax.psum((h**2).mean() + last.sum(), "x")
+
+        return total(x, w)
+
+    def step(w, _):
+        value, gradient = jax.value_and_grad(loss)(w)
+        return w - 0.1 * gradient, value
+
+    return lax.scan(step, w, None, length=3)
+
+
+def numbered_axes(shape, counts):
+    """A shape with numbers in the place of the names of axes."""
+    return re.sub(r"\b[xy]\b", lambda name: str(counts[name.group()]), shape) if counts else shape
+
+
+def exported_region(chosen, ranks):
+    """The text of a program with a mesh of its own."""
+    function, counts = chosen.bound(ranks)
+    scope = export.SymbolicScope([numbered_axes(text, counts) for text in chosen.constraints])
+    specs = [
+        jax.ShapeDtypeStruct(
+            export.symbolic_shape(numbered_axes(shape, counts), scope=scope), kind, sharding=NamedSharding(chosen.mesh(ranks), spec)
+        )
+        for shape, kind, spec in zip(chosen.shapes, chosen.types, chosen.specs, strict=True)
+    ]
+    return export.export(function)(*specs).mlir_module()
+
+
 def exported(chosen, ranks, annotates_one=False):
     """The text of a program with symbolic shapes, cut over ``ranks`` ranks; of one only if told so."""
+    if chosen.specs is not None:
+        return exported_region(chosen, ranks)
     scope = export.SymbolicScope(chosen.constraints)
     specs = [
         jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), kind)
@@ -585,13 +780,18 @@ def exported(chosen, ranks, annotates_one=False):
     return text[:line] + mesh + text[line:begin] + ", ".join(out) + text[end:]
 
 
-def drawn_extents(chosen, source):
-    """An extent for each symbol."""
-    symbols = sorted({name for shape in chosen.shapes for name in re.findall(r"[a-z]+", shape)})
-    return {
+def drawn_extents(chosen, source, counts):
+    """An extent for each symbol, a multiple of what constraints say."""
+    axes = chosen.axes if chosen.specs is not None else ""
+    symbols = sorted({name for shape in chosen.shapes for name in re.findall(r"[a-z]+", shape) if name not in axes})
+    extents = {
         name: max(chosen.least, source.choice([1, 2, 3, source.randint(1, 9), source.randint(1, 70), source.randint(30, 300)]))
         for name in symbols
     }
+    for text in chosen.constraints:
+        if found := re.fullmatch(r"mod\((\w+), (\d+)\) == 0", numbered_axes(text, counts)):
+            extents[found[1]] *= int(found[2])
+    return extents
 
 
 def arrays_for(chosen, extents, seed):
@@ -630,11 +830,12 @@ def uneven_sizes(chosen, arrays, ranks, source):
     return sizes
 
 
-def write_arrays(chosen, source, draw, data):
+def write_arrays(chosen, ranks, source, draw, data):
     """Draws extents, and writes arguments of these and the results that JAX has for them; returns extents and arguments."""
-    extents = drawn_extents(chosen, source)
-    arrays = arrays_for(chosen, extents, draw)
-    expected = jax.tree.leaves(jax.jit(chosen.function)(*map(jnp.asarray, arrays)))
+    function, counts = chosen.bound(ranks)
+    extents = drawn_extents(chosen, source, counts)
+    arrays = arrays_for(chosen, extents | counts, draw)
+    expected = jax.tree.leaves(jax.jit(function)(*map(jnp.asarray, arrays)))
     members = {f"in{i}": array for i, array in enumerate(arrays)}
     members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
     np.savez(data, **members)
@@ -658,7 +859,7 @@ def check_bytes(options, name, counts):
             artifacts |= dict.fromkeys(counts, artifact) if options.symbolic_mesh else {ranks: artifact}
         source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
         for draw in range(options.draws):
-            extents, arrays = write_arrays(chosen, source, draw, data)
+            extents, arrays = write_arrays(chosen, counts[0], source, draw, data)
             first = None
             for ranks, is_cut in itertools.product(counts, (False, True)):
                 sizes = uneven_sizes(chosen, arrays, ranks, source) if is_cut else []
@@ -691,7 +892,7 @@ def check(options, name, counts):
             return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
         source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
         for ranks, draw in itertools.product(counts, range(options.draws)):
-            extents, arrays = write_arrays(chosen, source, draw, data)
+            extents, arrays = write_arrays(chosen, ranks, source, draw, data)
             sizes = uneven_sizes(chosen, arrays, ranks, source) if draw % 2 else []
             tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
             sizes += [f"--ranks={ranks}"] if options.symbolic_mesh else []
@@ -721,13 +922,16 @@ def main():
         return 0
     counts = {"passed": 0, "FAILED": 0, "refused": 0}
     numbers = [int(ranks) for ranks in options.ranks.split(",")]
-    for name in options.names or PROGRAMS:
-        for ranks in [numbers] if options.symbolic_mesh or options.reproducible else [[number] for number in numbers]:
+    alone = options.symbolic_mesh or options.reproducible
+    for name in options.names or [name for name, chosen in PROGRAMS.items() if not (alone and chosen.specs is not None)]:
+        for ranks in [numbers] if alone else [[number] for number in numbers]:
+            if len(PROGRAMS[name].axes) == 2 and ranks[0] % 4:
+                continue
             status, line = (check_bytes if options.reproducible else check)(options, name, ranks)
             counts[status] += 1
             print(f"{name}, {','.join(map(str, ranks))} ranks: {status}: {line}", flush=True)
     print(f"{counts['passed']} passed, {counts['FAILED']} failed, {counts['refused']} refused")
-    return int(counts["FAILED"] > 0)
+    return int(counts["FAILED"] > 0 or bool(options.names and counts["refused"]))
 
 
 if __name__ == "__main__":
