@@ -2,6 +2,8 @@
 #include "Distribution.h"
 #include "Scans.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Layout/NearbyExtents.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -88,11 +90,29 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op,
 
 /// The windows along a dim of a select_and_scatter.
 static bool areSideBySide(stablehlo::SelectAndScatterOp op, size_t dim) {
-  return op.getPaddingOrZeros()[dim] == std::pair<int64_t, int64_t>(0, 0) &&
-         op.getWindowDimensionsOrOnes()[dim] ==
-             op.getWindowStridesOrOnes()[dim] &&
-         shapeOf(op.getSource())[dim] * op.getWindowDimensionsOrOnes()[dim] ==
-             shapeOf(op.getOperand())[dim];
+  int64_t window = op.getWindowDimensionsOrOnes()[dim],
+          whole = shapeOf(op.getOperand())[dim],
+          windows = shapeOf(op.getSource())[dim];
+  if (op.getPaddingOrZeros()[dim] != std::pair<int64_t, int64_t>(0, 0) ||
+      window != op.getWindowStridesOrOnes()[dim] || windows * window != whole)
+    return false;
+  // Of open extents it has to hold whatever remainder there is.
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module || window == 1)
+    return true;
+  for (auto meshOp : module.getOps<spmd::MeshOp>())
+    if (spmd::MeshAttr mesh = meshOp.getMesh();
+        mesh.isOpen(whole) || mesh.isOpen(windows)) {
+      Extents extents = mesh.getExtents().getExtents();
+      std::vector<std::vector<int64_t>> bindings =
+          extentsNearby(extents, window);
+      return !bindings.empty() &&
+             llvm::all_of(bindings, [&](ArrayRef<int64_t> values) {
+               return extents.resolve(windows, values) * window ==
+                      extents.resolve(whole, values);
+             });
+    }
+  return true;
 }
 
 /// Where windows are side by side and cover the operand (o the window, j the
