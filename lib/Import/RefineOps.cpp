@@ -226,6 +226,55 @@ Value import::elementAt(ImplicitLocOpBuilder &b, Value list, int64_t i) {
   return ReshapeOp::create(b, scalar, list);
 }
 
+/// A slice that begins at numbers that follow from open extents, but are too
+/// small to have placeholders: as those of padding, they are values. Null where
+/// it is none.
+FailureOr<Value> Refiner::smallSlice(RealDynamicSliceOp op) {
+  const Numbers *starts = find(op.getStartIndices()),
+                *limits = find(op.getLimitIndices()),
+                *steps = find(op.getStrides());
+  if (!starts || !limits || !steps ||
+      llvm::any_of(*steps, [](const Number &step) {
+        return step.extent >= 0 || !step.value.isOne();
+      }))
+    return Value();
+  bool isSmall = false;
+  if (replayed) {
+    if (nextChoice < replayed->size())
+      isSmall = (*replayed)[nextChoice++].has_value();
+  } else {
+    isSmall = llvm::any_of(*starts, [&](const Number &start) {
+      return start.extent >= 0 &&
+             !usedExtents().isOpen(extents[start.extent].placeholder) &&
+             differs(start.extent);
+    });
+    paddings.push_back(isSmall ? std::optional(PaddingChoice()) : std::nullopt);
+  }
+  if (!isSmall)
+    return Value();
+  SmallVector<int64_t> sizes;
+  auto operand = cast<RankedTensorType>(op.getOperand().getType());
+  for (auto [start, limit, whole] :
+       llvm::zip_equal(*starts, *limits, operand.getShape())) {
+    int64_t size = placeholderOf(limit) - placeholderOf(start);
+    if (start.extent >= 0 || limit.extent >= 0)
+      if (auto length = extents.add(ExtentKind::Subtract,
+                                    {numberOf(limit), numberOf(start)}))
+        used.insert(*length);
+    if (size < 0 || size > whole)
+      return op.emitOpError("takes ")
+             << size << " of a dim of " << whole << " elements";
+    sizes.push_back(size);
+  }
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<Value> places;
+  for (int64_t i = 0; i < operand.getRank(); ++i)
+    places.push_back(elementAt(b, op.getStartIndices(), i));
+  return DynamicSliceOp::create(b, operand.clone(sizes), op.getOperand(),
+                                places, sizes)
+      .getResult();
+}
+
 /// A slice whose start is a value, but not how long it is: its limit is start
 /// and length together. What JAX prints where a length is a symbol, behind a
 /// clamp that `dynamic_slice` has itself. Null where it is none.
@@ -303,6 +352,24 @@ LogicalResult Refiner::refineRandomBits(CustomCallOp op) {
   return success();
 }
 
+/// The gradient of windows that alone reads `pad`, and is sliced as it was
+/// padded; null if there is none. It reads and writes what is in windows, so
+/// that more may be padded behind these.
+static SelectAndScatterOp windowsOver(DynamicPadOp pad) {
+  SelectAndScatterOp found;
+  for (OpOperand &use : pad.getResult().getUses()) {
+    auto windows = dyn_cast<SelectAndScatterOp>(use.getOwner());
+    if (found || !windows || use.getOperandNumber() != 0 ||
+        (windows.getPadding() &&
+         llvm::any_of(windows.getPadding()->getValues<APInt>(),
+                      [](const APInt &number) { return !number.isZero(); })) ||
+        !llvm::all_of(windows->getUsers(), llvm::IsaPred<RealDynamicSliceOp>))
+      return {};
+    found = windows;
+  }
+  return found;
+}
+
 FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
   FailureOr<Numbers> low = numbersOf(op, op.getEdgePaddingLow(), "padding"),
                      high = numbersOf(op, op.getEdgePaddingHigh(), "padding");
@@ -312,11 +379,17 @@ FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
   ArrayRef<int64_t> sizes =
       cast<RankedTensorType>(op.getOperand().getType()).getShape();
   SmallVector<PaddedDim> dims;
+  SelectAndScatterOp windows = windowsOver(op);
+  SmallVector<int64_t> reach(sizes.size(), 1), stride = reach;
+  if (windows && windows.getWindowDimensions())
+    reach = SmallVector<int64_t>(*windows.getWindowDimensions());
+  if (windows && windows.getWindowStrides())
+    stride = SmallVector<int64_t>(*windows.getWindowStrides());
   for (auto [d, size] : llvm::enumerate(sizes)) {
-    dims.push_back(paddedDim(d, size, (*interior)[d] + 1, 1, 1,
+    dims.push_back(paddedDim(d, size, (*interior)[d] + 1, reach[d], stride[d],
                              {(*low)[d], (*high)[d]}, op.getEdgePaddingLow(),
                              d));
-    dims.back().canFill = false;
+    dims.back().canFill = bool(windows);
   }
   SmallVector<Value> padded = {op.getOperand()};
   SmallVector<bool> isLeft = padByValue(op, padded, op.getPaddingValue(), dims);
@@ -473,7 +546,9 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
       return failure();
     twin = ReshapeOp::create(b, typed(*shape), reshape.getOperand());
   } else if (auto slice = dyn_cast<RealDynamicSliceOp>(op)) {
-    FailureOr<Value> moving = valueSlice(slice);
+    FailureOr<Value> moving = smallSlice(slice);
+    if (succeeded(moving) && !*moving)
+      moving = valueSlice(slice);
     if (failed(moving))
       return failure();
     if (*moving) {

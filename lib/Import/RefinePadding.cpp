@@ -23,6 +23,22 @@ using namespace shardc::stablehlo;
 /// Bindings for which padding is looked at.
 static constexpr int kDraws = 64;
 
+/// Whether an extent has several values in bindings that are looked at.
+bool Refiner::differs(int64_t extent) {
+  if (!placeholders)
+    return false;
+  std::mt19937_64 random(1);
+  std::set<int64_t> seen;
+  for (int draw = 0; draw < kDraws && seen.size() < 2; ++draw) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+    std::vector<int64_t> values;
+    if (!drawExtents(extents, *placeholders, random, dims, values))
+      return true;
+    seen.insert(values[extent]);
+  }
+  return seen.size() > 1;
+}
+
 /// What padding does in a few bindings says which of its forms are right in
 /// all; conditions see to those that were not drawn.
 std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
@@ -132,6 +148,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
   };
   SmallVector<bool> isLeft(dims.size(), true);
   SmallVector<std::optional<PaddingChoice>> choices(dims.size());
+  size_t firstPadding = paddings.size();
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (replayed) {
       if (nextChoice < replayed->size())
@@ -157,8 +174,8 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
       padded(type.getShape()), sliced(type.getShape()), zeros(rank, 0),
       ones(rank, 1);
   SmallVector<Value> starts(rank);
-  bool isMoving = false;
-  for (auto [dim, choice] : llvm::zip_equal(dims, choices)) {
+  bool isMoving = false, isCut = false;
+  for (auto [i, dim, choice] : llvm::enumerate(dims, choices)) {
     if (!choice)
       continue;
     int64_t size = dim.size,
@@ -170,6 +187,10 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     sliced[d] = choice->isExact
                     ? base + placeholderOf(dim.low) + placeholderOf(dim.high)
                     : base + dim.reach - 1;
+    // In a binding nothing may be left to cut off.
+    if (!replayed)
+      paddings[firstPadding + i]->isCut = sliced[d] != padded[d];
+    isCut |= replayed ? choice->isCut : sliced[d] != padded[d];
     if (choice->least == choice->most)
       continue;
     isMoving = true;
@@ -204,7 +225,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     auto made = RankedTensorType::get(sliced, element);
     if (isMoving)
       input = DynamicSliceOp::create(b, made, input, starts, sliced);
-    else if (sliced != padded)
+    else if (isCut)
       input = SliceOp::create(b, made, input, zeros, sliced, ones);
   }
   return isLeft;

@@ -74,6 +74,8 @@ struct PaddedDim {
 struct PaddingChoice {
   /// All of it is as long as it says; else as if each element began a window.
   bool isExact = false;
+  /// More is padded than there is, and cut off.
+  bool isCut = false;
   /// Bounds of what is padded below, and above.
   int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
 };
@@ -121,12 +123,14 @@ private:
   void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);
   llvm::LogicalResult refineReduceWindow(stablehlo::CustomCallOp op);
   llvm::LogicalResult refineRandomBits(stablehlo::CustomCallOp op);
+  llvm::FailureOr<mlir::Value> smallSlice(stablehlo::RealDynamicSliceOp op);
   llvm::FailureOr<mlir::Value> valueSlice(stablehlo::RealDynamicSliceOp op);
   /// Puts a static op in place of a dynamic one; true if it was one.
   llvm::FailureOr<bool> replaceDynamic(mlir::Operation *op);
   void evaluate(mlir::Operation *op);
   std::optional<Numbers> evaluateElements(mlir::Operation *op);
 
+  bool differs(int64_t extent);
   std::optional<PaddingChoice> choosePadding(const PaddedDim &dim);
   llvm::SmallVector<bool> padByValue(mlir::Operation *op,
                                      llvm::SmallVectorImpl<mlir::Value> &inputs,
