@@ -222,6 +222,74 @@ def averaged_gradient(x):
     return jax.grad(lambda x: (pooled(x) ** 2).sum())(x)
 
 
+def gradient_of_pooling(init, combine, window, stride, padding="SAME"):
+    """The gradient of pooling, of windows that begin a stride apart."""
+
+    def gradient(x):
+        dims = (1, *[window] * (x.ndim - 2), 1)
+        strides = (1, *[stride] * (x.ndim - 2), 1)
+        pooled = lambda x: lax.reduce_window(x, init, combine, dims, strides, padding)
+        weights = lambda y: jnp.sin(y) / (1 + jnp.arange(y.shape[1])).reshape(1, -1, *[1] * (y.ndim - 2))
+        return jax.grad(lambda x: weights(pooled(x)).sum())(x)
+
+    return gradient
+
+
+@program(["b, h, w, 2"], [1])
+def max_same_gradient(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 3, 2)(x)
+
+
+@program(["b, h, w, 2"], [1])
+def average_same_gradient(x):
+    return gradient_of_pooling(0.0, lax.add, 3, 2)(x)
+
+
+@program(["b, n, 2"], [1])
+def max_same_gradient_of_pairs(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 2, 2)(x)
+
+
+@program(["b, n, 2"], [1])
+def average_same_gradient_of_pairs(x):
+    return gradient_of_pooling(0.0, lax.add, 2, 2)(x)
+
+
+@program(["b, n, 2"], [1])
+def max_same_gradient_by_three(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 5, 3)(x)
+
+
+@program(["b, n, 2"], [1])
+def average_same_gradient_by_three(x):
+    return gradient_of_pooling(0.0, lax.add, 5, 3)(x)
+
+
+@program(["b, n, 2"], [1])
+def max_padded_gradient(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 3, 2, [(0, 0), (1, 1), (0, 0)])(x)
+
+
+@program(["b, n, 2"], [1])
+def average_padded_gradient(x):
+    return gradient_of_pooling(0.0, lax.add, 3, 2, [(0, 0), (1, 1), (0, 0)])(x)
+
+
+@program(["b, n, 2"], [1])
+def max_overhanging_gradient(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 2, 2, [(0, 0), (0, 1), (0, 0)])(x)
+
+
+@program(["b, n, 2"], [1], least=3)
+def max_valid_gradient(x):
+    return gradient_of_pooling(-jnp.inf, lax.max, 3, 2, "VALID")(x)
+
+
+@program(["b, n, 2"], [1], least=3)
+def average_valid_gradient(x):
+    return gradient_of_pooling(0.0, lax.add, 3, 2, "VALID")(x)
+
+
 @program(["b, 2*n, 3"], [1])
 def pooled_gradient(x):
     def pooled(x):
