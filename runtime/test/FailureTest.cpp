@@ -6,11 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Comm/Local/LocalComm.h"
 #include "ThreeSites.h"
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#ifdef __linux__
+#include <csignal>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 using namespace shardrt;
 using namespace shardrt::test;
@@ -316,3 +322,81 @@ TEST(Unchecked, StillMovesData) {
   TestWorld world(threeSites(4), 1, 60'000, 0, /*unchecked=*/true);
   checkRecovers(world);
 }
+
+#ifdef __linux__
+/// A thread that writes to memory in which others may not look stands still
+/// there until it is let go on.
+namespace {
+struct StandStill {
+  static inline std::atomic<bool> isReached, mayGoOn;
+  static inline std::byte *from;
+  static inline size_t bytes;
+
+  StandStill(std::byte *begin, size_t length) {
+    isReached = mayGoOn = false;
+    from = begin;
+    bytes = length;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      isReached = true;
+      while (!mayGoOn)
+        usleep(1000);
+      mprotect(from, bytes, PROT_READ | PROT_WRITE);
+    };
+    sigaction(SIGSEGV, &action, &before);
+    mprotect(from, bytes, PROT_READ);
+  }
+  ~StandStill() { sigaction(SIGSEGV, &before, nullptr); }
+
+  struct sigaction before = {};
+};
+} // namespace
+
+TEST(First, OfTwoProcessesOneOfWhichStandsStillInTheMiddleOfIt) {
+  // Processes of a job are two mappings of the same memory here.
+  NoSegment why;
+  const int64_t bytes = LocalGroup::bytesOfBoards(2);
+  std::unique_ptr<Segment> boards[2] = {Segment::create(bytes, why), nullptr};
+  ASSERT_TRUE(boards[0]) << why.why;
+  LocalGroup::beginBoards(*boards[0], 2, 1);
+  boards[1] = Segment::open(getpid(), boards[0]->descriptor(), bytes,
+                            /*isWritable=*/true, why);
+  ASSERT_TRUE(boards[1]) << why.why;
+  std::byte *memory = boards[1]->data();
+  std::unique_ptr<LocalGroup> groups[2];
+  for (int64_t rank : {0, 1}) {
+    LocalGroup::Shared shared;
+    shared.rank = rank;
+    shared.boards = std::move(boards[rank]);
+    shared.mine = Segment::create(1 << 21, why);
+    shared.others.resize(2);
+    groups[rank] = std::make_unique<LocalGroup>(
+        std::move(shared), GroupOptions(),
+        [](int64_t, bool) { return std::string("a site"); });
+  }
+
+  // Rank 1 may not write beyond the page in which the boards end and what is
+  // common begins: what it says reaches there.
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  int64_t first =
+      (2 * static_cast<int64_t>(sizeof(Board)) + 256) / page * page + page;
+  StandStill still(memory + first, (bytes - first) / page * page);
+  std::thread late(
+      [&] { groups[1]->fail({7, 1, std::string(60'000, 'b'), -1, {}}); });
+  while (!StandStill::isReached)
+    std::this_thread::yield();
+  groups[0]->fail({6, 0, std::string(50'000, 'a'), -1, {}});
+  for (auto &group : groups) {
+    ASSERT_TRUE(group->failed());
+    EXPECT_EQ(group->failure().text, std::string(50'000, 'a'));
+  }
+  StandStill::mayGoOn = true;
+  late.join();
+  for (auto &group : groups) {
+    EXPECT_EQ(group->failure().status, 6);
+    EXPECT_EQ(group->failure().rank, 0);
+    EXPECT_EQ(group->failure().text, std::string(50'000, 'a'));
+    group->leave();
+  }
+}
+#endif

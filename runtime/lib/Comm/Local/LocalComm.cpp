@@ -47,7 +47,8 @@ LocalGroup::LocalGroup(int64_t size, GroupOptions options,
                        DescribeSite describe)
     : numRanks(size), options(options), describe(std::move(describe)),
       ownBoards(new Board[size]), ownCommon(new GroupBoard()),
-      boards(ownBoards.get()), common(ownCommon.get()) {
+      ownRecord(new FailureRecord), boards(ownBoards.get()),
+      common(ownCommon.get()), records(ownRecord.get()) {
   prepare();
   for (int64_t i = 0; i < size; ++i)
     ranks.push_back(std::make_unique<LocalComm>(*this, i));
@@ -58,7 +59,8 @@ LocalGroup::LocalGroup(Shared given, GroupOptions options,
     : numRanks(static_cast<int64_t>(given.others.size())), options(options),
       describe(std::move(describe)), shared(std::move(given)),
       boards(reinterpret_cast<Board *>(shared.boards->data())),
-      common(reinterpret_cast<GroupBoard *>(boards + numRanks)) {
+      common(reinterpret_cast<GroupBoard *>(boards + numRanks)),
+      records(reinterpret_cast<FailureRecord *>(common + 1)) {
   prepare();
   ranks.resize(numRanks);
   ranks[shared.rank] = std::make_unique<LocalComm>(*this, shared.rank);
@@ -90,7 +92,7 @@ void LocalGroup::leave() {
 }
 
 int64_t LocalGroup::bytesOfBoards(int64_t ranks) {
-  return ranks * static_cast<int64_t>(sizeof(Board)) +
+  return ranks * static_cast<int64_t>(sizeof(Board) + sizeof(FailureRecord)) +
          static_cast<int64_t>(sizeof(GroupBoard));
 }
 
@@ -119,34 +121,37 @@ static void store(char *to, size_t size, const std::string &text) {
 }
 
 void LocalGroup::fail(Failure failure) {
-  // The first has the word. The others return when it stands: who leaves its
-  // step is to find why. Whoever began to write may have ended before it was
-  // done.
-  int64_t start = nowNs();
-  for (int none = GroupBoard::None;
-       !common->failed.compare_exchange_strong(none, GroupBoard::Writing);
-       none = GroupBoard::None) {
-    if (none == GroupBoard::Written)
+  // The first has the word. A process writes into its own record and then says
+  // that this is the one, so that one that stands still or ends on the way
+  // keeps nobody waiting. It stands when this returns: who leaves its step is
+  // to find why.
+  {
+    std::lock_guard<std::mutex> alone(failing);
+    if (failed())
       return;
-    if (nowNs() - start > 1'000'000'000)
-      break;
-    std::this_thread::yield();
+    int64_t own = isShared() ? shared.rank : 0;
+    FailureRecord &record = records[own];
+    record.status = failure.status;
+    record.rank = failure.rank;
+    record.peer = failure.peer;
+    store(record.text, sizeof(record.text), failure.text);
+    store(record.peerText, sizeof(record.peerText), failure.peerText);
+    int none = 0;
+    if (!common->failed.compare_exchange_strong(none, static_cast<int>(own) + 1,
+                                                std::memory_order_seq_cst))
+      return;
   }
-  common->status = failure.status;
-  common->rank = failure.rank;
-  common->peer = failure.peer;
-  store(common->text, sizeof(common->text), failure.text);
-  store(common->peerText, sizeof(common->peerText), failure.peerText);
-  common->failed.store(GroupBoard::Written, std::memory_order_seq_cst);
   for (int64_t i = 0; i < numRanks; ++i)
     ring(board(i));
 }
 
 Failure LocalGroup::failure() const {
-  if (!failed())
+  int which = common->failed.load(std::memory_order_acquire);
+  if (which == 0)
     return {};
-  return {common->status, common->rank, common->text, common->peer,
-          common->peerText};
+  const FailureRecord &record = records[which - 1];
+  return {record.status, record.rank, record.text, record.peer,
+          record.peerText};
 }
 
 bool LocalGroup::reset() {
@@ -173,7 +178,7 @@ bool LocalGroup::reset() {
     mine.reading.store(false);
     rank->forget();
   }
-  common->failed.store(GroupBoard::None);
+  common->failed.store(0);
   return true;
 }
 
@@ -496,8 +501,7 @@ bool LocalComm::open(const Ticket &ticket, int64_t peer,
   // sees that this rank is reading, and stays.
   if (numOpen++ == 0)
     mine.reading.store(true, std::memory_order_seq_cst);
-  if (group.common->failed.load(std::memory_order_seq_cst) ==
-      GroupBoard::Written) {
+  if (group.common->failed.load(std::memory_order_seq_cst) != 0) {
     if (--numOpen == 0)
       mine.reading.store(false, std::memory_order_release);
     return false;

@@ -25,6 +25,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -73,10 +74,17 @@ struct alignas(128) Board {
   alignas(64) std::atomic<int> wakeUps{0};
 };
 
-/// What the group has in common.
+/// What one process says of the first failure that it knows. Nothing begins it:
+/// its pages are no memory until somebody fails.
+struct FailureRecord {
+  int status;
+  int64_t rank, peer;
+  char text[1 << 16], peerText[4096];
+};
+
+/// What the group has in common. As many records follow it as processes.
 struct GroupBoard {
-  static constexpr uint64_t magicWord = 0x3174726472616873; // "shardrt1"
-  static constexpr int64_t textBytes = 1 << 16;
+  static constexpr uint64_t magicWord = 0x3274726472616873; // "shardrt2"
   uint64_t magic = magicWord;
   uint64_t job = 0; ///< identifies the job
   int64_t ranks = 0;
@@ -85,12 +93,9 @@ struct GroupBoard {
   // another.
   alignas(64) std::atomic<int64_t> arrived[2] = {};
   alignas(64) std::atomic<int64_t> complete{0};
-  /// 0, or `Writing` while the first failure is written, then `Written`.
-  enum : int { None, Writing, Written };
-  std::atomic<int> failed{None};
-  int status = 0;
-  int64_t rank = -1, peer = -1;
-  char text[textBytes] = {}, peerText[4096] = {};
+  /// 0, or one more than the number of the record of the first failure. Nobody
+  /// writes into that one any more.
+  std::atomic<int> failed{0};
 };
 
 /// The ranks of one world.
@@ -126,8 +131,7 @@ public:
   Segment *segment() override { return shared.mine.get(); }
   void fail(Failure failure) override;
   bool failed() const override {
-    return common->failed.load(std::memory_order_acquire) ==
-           GroupBoard::Written;
+    return common->failed.load(std::memory_order_acquire) != 0;
   }
   Failure failure() const override;
   bool reset() override;
@@ -160,8 +164,11 @@ private:
   Shared shared; ///< empty where ranks are threads
   std::unique_ptr<Board[]> ownBoards;
   std::unique_ptr<GroupBoard> ownCommon;
+  std::unique_ptr<FailureRecord> ownRecord;
   Board *boards = nullptr;
   GroupBoard *common = nullptr;
+  FailureRecord *records = nullptr; ///< of each process
+  std::mutex failing; ///< held by the thread of this process that fails
   std::vector<std::unique_ptr<LocalComm>> ranks; ///< NULL: of another process
   bool hasCores = false; ///< one for each rank: it may pay to wait awake
 };
