@@ -6,9 +6,10 @@
 // conditionals within one another n³.
 //
 // Where nothing writes to a tensor the answer is known, and readers need not be
-// compared. Where nothing that came before in a chain of updates is read again,
-// its buffer is known: one part of the chain leaves its tensor in memory, and
-// the next goes on with what is in it.
+// compared: each has a tensor of its own, of an argument's buffer or of memory
+// in which an op's result is built. Where nothing that came before in a chain
+// of updates is read again, its buffer is known: one part of the chain leaves
+// its tensor in memory, and the next goes on with what is in it.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -66,10 +67,10 @@ countReaders(Value value, const bufferization::AnalysisState &state) {
   return count;
 }
 
-/// Gives each use of `value`, which nothing writes, a tensor of its own that
-/// shows the same buffer.
-static void separate(Value value, OpBuilder &builder) {
-  SmallVector<OpOperand *> uses(llvm::make_pointer_range(value.getUses()));
+/// Gives each of `uses` of `value`, which nothing writes, a tensor of its own
+/// that shows the same buffer.
+static void separate(BlockArgument value, ArrayRef<OpOperand *> uses,
+                     OpBuilder &builder) {
   auto type = cast<RankedTensorType>(value.getType());
   Value buffer = bufferization::ToBufferOp::create(
       builder, value.getLoc(),
@@ -79,6 +80,32 @@ static void separate(Value value, OpBuilder &builder) {
   for (OpOperand *use : llvm::reverse(uses))
     use->set(bufferization::ToTensorOp::create(builder, value.getLoc(), type,
                                                buffer, /*restrict=*/true));
+}
+
+/// The uses of `argument` to be separated: all, if all are known to read; of
+/// one that may not be written anyway, those that do not hand it on.
+static SmallVector<OpOperand *>
+readersOf(BlockArgument argument, const bufferization::AnalysisState &state,
+          unsigned many) {
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto writable = function.getArgAttrOfType<BoolAttr>(
+      argument.getArgNumber(),
+      bufferization::BufferizationDialect::kWritableAttrName);
+  bool isReadOnly = writable && !writable.getValue();
+  if (!isReadOnly && countReaders(argument, state).value_or(0) < many)
+    return {};
+  SmallVector<OpOperand *> uses;
+  unsigned count = 0;
+  for (OpOperand &use : argument.getUses()) {
+    Operation *user = use.getOwner();
+    if (isReadOnly && mayForward(user))
+      continue;
+    uses.push_back(&use);
+    count += isView(user) ? llvm::range_size(user->getUses()) : 1;
+  }
+  if (isReadOnly && count < many)
+    uses.clear();
+  return uses;
 }
 
 /// The result that takes over the buffer of `use`, if its op changes it.
@@ -263,6 +290,54 @@ static void storeResults(scf::IfOp branch) {
   }
 }
 
+/// The operand by which the op of `value` builds it in an empty tensor, or on
+/// top of what another has put there; none if that may be some tensor's memory.
+static OpOperand *beginOf(OpResult value) {
+  auto op = dyn_cast<linalg::LinalgOp>(value.getOwner());
+  if (!op)
+    return nullptr;
+  OpOperand *init = op.getTiedOpOperand(value);
+  if (init->get().getDefiningOp<tensor::EmptyOp>())
+    return init;
+  auto below = dyn_cast<OpResult>(init->get());
+  return below && below.hasOneUse() ? beginOf(below) : nullptr;
+}
+
+/// Whether `value` may be built within another tensor, or where the caller
+/// wants it.
+static bool hasDestination(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<tensor::InsertSliceOp,
+               bufferization::MaterializeInDestinationOp>(user);
+  });
+}
+
+/// Lets `value`, which nothing writes once it is made, be built in memory of
+/// its own, and gives each use a tensor of its own that shows it.
+static void separateInMemory(OpResult value, OpOperand *begin) {
+  SmallVector<OpOperand *> uses(llvm::make_pointer_range(value.getUses()));
+  auto type = cast<RankedTensorType>(value.getType());
+  // Others may begin in the same empty tensor.
+  OpBuilder builder(begin->getOwner());
+  auto empty =
+      cast<tensor::EmptyOp>(builder.clone(*begin->get().getDefiningOp()));
+  builder.setInsertionPoint(empty);
+  Value memory = memref::AllocOp::create(
+      builder, value.getLoc(),
+      MemRefType::get(type.getShape(), type.getElementType()),
+      empty.getDynamicSizes());
+  begin->set(empty);
+  builder.setInsertionPointAfter(value.getOwner());
+  // Restricted: its op may write there.
+  auto store = bufferization::MaterializeInDestinationOp::create(
+      builder, value.getLoc(), value, memory);
+  store.setRestrict(true);
+  store.setWritable(true);
+  for (OpOperand *use : llvm::reverse(uses))
+    use->set(bufferization::ToTensorOp::create(builder, value.getLoc(), type,
+                                               memory, /*restrict=*/true));
+}
+
 /// Splits long chains. Each has `part` updates or a few more before that.
 static void splitChains(func::FuncOp function, size_t part) {
   SmallVector<Chain> chains;
@@ -302,9 +377,20 @@ struct SeparateReadersPass final
     OpBuilder builder(&getContext());
     builder.setInsertionPointToStart(&getOperation().front());
     for (BlockArgument argument : getOperation().getArguments())
-      if (isa<RankedTensorType>(argument.getType()) &&
-          countReaders(argument, state).value_or(0) >= manyReaders)
-        separate(argument, builder);
+      if (isa<RankedTensorType>(argument.getType()))
+        if (auto uses = readersOf(argument, state, manyReaders); !uses.empty())
+          separate(argument, uses, builder);
+    SmallVector<std::pair<OpResult, OpOperand *>> results;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      for (OpResult result : op->getResults())
+        if (isa<RankedTensorType>(result.getType()) &&
+            !hasDestination(result) &&
+            countReaders(result, state).value_or(0) >= manyReaders)
+          if (OpOperand *begin = beginOf(result))
+            results.push_back({result, begin});
+    });
+    for (auto [result, begin] : results)
+      separateInMemory(result, begin);
   }
 };
 } // namespace

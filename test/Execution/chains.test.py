@@ -1,4 +1,4 @@
-"""Chains of updates and conditionals, drawn by a seed: `write SEED` prints the program, `check SEED FILE` compares its results with what lists of Python say."""
+"""Chains of updates and conditionals, and a table with many readers, drawn by a seed: `write SEED` prints the program, `check SEED FILE` compares its results with what lists of Python say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "Inputs"))
 from npz import read
 
-ROWS, COLUMNS, UPDATES, DEPTH = 8, 40, 60, 24
+ROWS, COLUMNS, UPDATES, DEPTH, READERS, WIDTH = 8, 40, 60, 24, 36, 4
 PLACE, THRESHOLD = 3, 17.5  # the second and third argument
 TABLE = f"tensor<{ROWS}x{COLUMNS}xf32>"
 Rows = list[list[float]]
@@ -65,6 +65,20 @@ def updates(program: Program, stream: random.Random) -> tuple[str, Rows, str, Ro
     return tables[-1][0], tables[-1][1], "%older", total
 
 
+def readers(program: Program) -> tuple[str, Rows]:
+    """A computed table of which many parts are read: each less what is there so far."""
+    kind = f"tensor<{ROWS}x{WIDTH}xf32>"
+    program.lines.append(f"%squares = stablehlo.multiply %arg0, %arg0 : {TABLE}")
+    squares = [[float(row * COLUMNS + column) ** 2 for column in range(COLUMNS)] for row in range(ROWS)]
+    value, rows = "%nothing", [[0.0] * (WIDTH) for _ in range(ROWS)]
+    program.constant("nothing", 0.0, kind)
+    for number in range(READERS):
+        program.lines.append(f"%g{number} = stablehlo.slice %squares [0:{ROWS}, {number}:{number + WIDTH}] : ({TABLE}) -> {kind}")
+        program.lines.append(f"%r{number} = stablehlo.subtract %g{number}, {value} : {kind}")
+        value, rows = f"%r{number}", [[squares[row][number + column] - rows[row][column] for column in range(WIDTH)] for row in range(ROWS)]
+    return value, rows
+
+
 def conditionals(program: Program) -> tuple[str, Rows]:
     """Conditionals within one another: the deepest whose number is below the argument gives the result."""
     opened: list[str] = []
@@ -97,25 +111,26 @@ def conditionals(program: Program) -> tuple[str, Rows]:
 def main() -> int:
     program = Program()
     name, table, older, total = updates(program, random.Random(int(sys.argv[2])))
+    last, half = readers(program)
     chosen, rows = conditionals(program)
     if sys.argv[1] == "write":
         body = "\n  ".join(program.early + program.lines)
         print(f"""sdy.mesh @mesh = <["x"=4]>
-func.func @main(%arg0: {TABLE} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}, %arg1: tensor<1xi32>, %arg2: tensor<1xf32>) -> ({TABLE}, {TABLE}, {TABLE}) {{
+func.func @main(%arg0: {TABLE} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}, %arg1: tensor<1xi32>, %arg2: tensor<1xf32>) -> ({TABLE}, {TABLE}, {TABLE}, tensor<{ROWS}x{WIDTH}xf32>) {{
   %place = stablehlo.reshape %arg1 : (tensor<1xi32>) -> tensor<i32>
   %threshold = stablehlo.reshape %arg2 : (tensor<1xf32>) -> tensor<f32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
   {body}
-  return {name}, {older}, {chosen} : {TABLE}, {TABLE}, {TABLE}
+  return {name}, {older}, {chosen}, {last} : {TABLE}, {TABLE}, {TABLE}, tensor<{ROWS}x{WIDTH}xf32>
 }}""")
         return 0
     results = read(sys.argv[3])
-    assert len(results) == 3, list(results)
-    for number, expected in enumerate((table, total, rows)):
+    assert len(results) == 4, list(results)
+    for number, expected in enumerate((table, total, rows, half)):
         got = results[f"out{number}"]
         wrong = [place for place, (a, b) in enumerate(zip(got, itertools.chain.from_iterable(expected), strict=True)) if a != b]
         if wrong:
-            print(f"result {number}: {len(wrong)} elements differ, first {divmod(wrong[0], COLUMNS)}")
+            print(f"result {number}: {len(wrong)} elements differ, first {divmod(wrong[0], len(expected[0]))}")
             return 1
     return 0
 

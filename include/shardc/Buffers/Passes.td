@@ -149,12 +149,15 @@ def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp">
 }
 
 def SeparateReadersPass : Pass<"spmd-separate-readers", "mlir::func::FuncOp"> {
-  let summary = "Let bufferization look at each of many readers of an argument alone.";
+  let summary = "Let bufferization look at each of many readers of a tensor alone.";
   let description = [{
     Before: many ops read a tensor argument, or views of it, and none writes to it. After: each use has a tensor of its
     own that shows the argument's buffer (`bufferization.to_tensor`), so that bufferization, which otherwise collects
     for each use all the others, does as many steps as there are uses. Buffers and code are the same.
-    Leaves arguments with fewer readers than `many-readers`, and those that something may write to. Refuses: nothing.
+    Leaves arguments with fewer readers than `many-readers`, and those that something may write to; of arguments that may
+    not be written (`bufferization.writable = false`), the uses that hand them on. Results of structured ops likewise:
+    what many read, and nothing writes, is built in memory of its own (`memref.alloc`), of which each use has a tensor;
+    but not what may be built in another tensor or where the caller wants it. Refuses: nothing.
 
     Updates of one tensor, one after the other, and conditionals within one another are compared with one another too, in
     the third power of their number. So a chain of more than half as many updates as `many-readers` is split: of a
