@@ -22,7 +22,7 @@ shortest of 16 ranks or more has (of programs that go one way on all these ranks
 the largest of 1,024 ranks or 64 x 64 (shard-opt --spmd-enlarge; a program whose text binds them stays as it is, and has a
 star): all ranks along the only axis, and along two as equal as can be (4,096: 64 x 64). A row a program: processor seconds and KiB for each number
 of ranks; then the bytes that a rank more takes, over all sites and all arguments and results that are cut. What is more than the limits below is
-marked, of one axis up to 1,024 ranks. A starred program has even blocks on 4 ranks and uneven ones, other code, on
+marked, with the numbers of ranks that take more time, of one axis up to 1,024. A starred program has even blocks on 4 ranks and uneven ones, other code, on
 most others: its time is compared with that on 5 ranks an axis too, which stands in the same cell as that of 4. Programs with
 manual regions hold the sizes of their mesh: they are counted, not compiled. --check ends with 1 where bytes are marked (times are not its business).
 
@@ -307,9 +307,9 @@ class Table:
         _, size, tables, most = judged[-1]
         each = (size - made[0][1]) / max(1, most - self.ranks[0]) / max(1, tables)
         marks = []
-        if max(one[0] for one in judged) > max(MOST_TIMES * base, base + MOST_SECONDS_MORE):
+        if slow := [str(one[3]) for one in judged if one[0] > max(MOST_TIMES * base, base + MOST_SECONDS_MORE)]:
             self.slow.append(name)
-            marks.append("time")
+            marks.append(f"time of {', '.join(slow)}")
         if max(one[1] for one in judged) > MOST_BYTES or each > MOST_BYTES_A_RANK:
             self.large.append(name)
             marks.append("bytes")
