@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.special
 from jax import lax
+from jax.sharding import PartitionSpec as P
 
 from cases.harness import RNG, affine, dense, mlp, model, norm, normal, training
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def spherical_operator():
     """A spherical Fourier operator: Gauss-Legendre latitudes, rfft along longitude, a filter by degree; latitudes are cut."""
     lats, lons, degrees, orders, width = 20, 24, 10, 10, 3
@@ -35,7 +36,7 @@ def spherical_operator():
     return training(loss, params, normal(2, lats, lons, width), normal(2, lats, lons, 1))
 
 
-@model({"2": 2})
+@model({2: P(None, None, "x")})
 def volume_unet():
     """Segmentation of a volume: 3-D convolutions, pooling, upsampling by resize, instance norm, focal loss; height is cut."""
     dims = ("NDHWC", "DHWIO", "NDHWC")
@@ -61,7 +62,7 @@ def volume_unet():
     return training(loss, params, normal(1, 8, 12, 8, 1), RNG.integers(0, 2, (1, 8, 12, 8)))
 
 
-@model({"0": 1, "1": 1, "2": 1})
+@model({0: P(None, "x"), 1: P(None, "x"), 2: P(None, "x")})
 def semi_lagrangian():
     """Advection backwards along the wind, bilinear where it came from, periodic, ten iterations of a scan; rows are cut."""
     ys, xs = (np.arange(n, dtype=np.float32) for n in (18, 16))
@@ -80,7 +81,7 @@ def semi_lagrangian():
     return (lambda f, u, v: step(f, u[0], v[0])), (normal(2, 18, 16), wind[0][None], wind[1][None])
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def farthest_points():
     """PointNet++: farthest point sampling, a ball query, grouping, a shared network, its maximum, with the gradient; points are cut."""
     params = [dense(3, 16), dense(16, 8)]
@@ -111,7 +112,7 @@ def farthest_points():
         normal(37, 3), params)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def selective_scan():
     """A Mamba block: input-dependent state space by an associative scan, a causal depthwise convolution, gates; time is cut."""
     width, inner, states = 6, 8, 4
@@ -140,7 +141,7 @@ def selective_scan():
     return training(loss, params, normal(2, 26, width), normal(2, 26, width))
 
 
-@model({"0": 1})
+@model({0: P(None, "x")})
 def lattice_boltzmann():
     """D2Q9 with bounce-back walls and a moving lid, twenty steps of a scan; rows are cut."""
     e = np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]])
@@ -165,7 +166,7 @@ def lattice_boltzmann():
         np.broadcast_to(w[:, None, None], (9, 17, 15)).astype(np.float32) * (1 + 0.01 * np.abs(normal(9, 17, 15))),)
 
 
-@model({"0": 0, "1": 0})
+@model({0: P("x"), 1: P("x")})
 def particle_in_cell():
     """Charges deposited on a grid by scatter, the field by fft, gathered back, leapfrog; particles are cut."""
     cells = 16
@@ -186,7 +187,7 @@ def particle_in_cell():
         RNG.uniform(0, cells, 45).astype(np.float32), normal(45))
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def multigrid():
     """V-cycles for Poisson's equation: damped Jacobi, full weighting, bilinear prolongation, to a tolerance; rows are cut."""
 
@@ -223,8 +224,8 @@ def multigrid():
     return solve, (normal(31, 31),)
 
 
-@model({"2": 0, "3": 0, "4": 0})
-def graph_attention():
+@model({2: P("x"), 3: P("x"), 4: P("x")})
+def attention_by_edges():
     """Edges attend over their receivers: a softmax by segments, several heads, edge updates, training; edges are cut."""
     nodes, edges, width, heads = 19, 61, 8, 2
     params = {"q": dense(width, width), "k": dense(width, width), "v": dense(width, width), "e": dense(3, width), "out": dense(width, 1)}
@@ -246,7 +247,7 @@ def graph_attention():
                   normal(nodes, width), normal(nodes))
 
 
-@model({"0": 0, "1": 0})
+@model({0: P("x"), 1: P("x")})
 def smoothed_particles():
     """Smoothed particle hydrodynamics: density and pressure of all pairs within reach, two steps with a gradient; particles are cut."""
 
@@ -270,7 +271,7 @@ def smoothed_particles():
     return (lambda x, v: (run(x, v), jax.grad(lambda x: (run(x, v)[0] ** 2).sum())(x))), (normal(41, 3), normal(41, 3))
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def perceiver():
     """Few latents attend to many tokens, among themselves, and are asked at other places; tokens are cut."""
     width, heads = 8, 2
@@ -290,7 +291,7 @@ def perceiver():
     return training(loss, params, normal(2, 29, width), normal(2, 7, 2))
 
 
-@model({"0": 1, "1": 1})
+@model({0: P(None, "x"), 1: P(None, "x")})
 def spectral_flow():
     """Navier-Stokes by a pseudospectral method, dealiased, Runge-Kutta in a scan, and the gradient of its last energy; rows are cut."""
     n = 16

@@ -4,11 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import PartitionSpec as P
 
 from cases.harness import model, normal
 
 
-@model({"1": 0, "2": 0})
+@model({1: P("x"), 2: P("x")})
 def kept_or_replaced():
     """What an iteration keeps, swaps, or makes twice, by a branch; and what it does to it afterwards; rows are cut."""
 
@@ -41,7 +42,7 @@ def kept_or_replaced():
     return run, (np.int32(1), normal(13, 3, scale=0.3), normal(13, 3, scale=0.3))
 
 
-@model({"0": 0}, rtol=1e-3)
+@model({0: P("x")}, rtol=1e-3)
 def implicit_steps():
     """An implicit solver under vmap: Newton's iterations with a factor that is made anew or kept, until they rest; systems are cut."""
 

@@ -4,11 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import PartitionSpec as P
 
 from cases.harness import RNG, affine, conv, dense, mlp, model, norm, normal, training
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def resnet():
     """ResNet with batch statistics, momentum SGD, label smoothing; the image's rows are cut."""
     params = {"stem": normal(3, 3, 3, 8, scale=0.2),
@@ -43,7 +44,7 @@ def resnet():
     return step, (params, jax.tree.map(np.zeros_like, params), images, labels, stats)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def transformer():
     """A decoder: scan over layers with remat, rotary positions, tied embedding; the sequence is cut."""
     layers, width, heads, words = 3, 16, 4, 29
@@ -76,7 +77,7 @@ def transformer():
     return training(loss, params, tokens)
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def lstm():
     """An LSTM over time with masked steps; the batch is cut."""
     width = 8
@@ -101,7 +102,7 @@ def lstm():
     return training(loss, params, series, lengths)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def bidirectional_gru():
     """A GRU forwards and backwards, over the time that is cut."""
     width = 6
@@ -125,7 +126,7 @@ def bidirectional_gru():
     return training(loss, params, series)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def unet():
     """A U-Net with group norm, strided and transposed convolutions and skips; the rows are cut."""
     params = {"in": normal(3, 3, 2, 8, scale=0.2), "down": normal(3, 3, 8, 16, scale=0.1),
@@ -151,7 +152,7 @@ def unet():
     return training(loss, params, images, masks)
 
 
-@model({"2": 0, "3": 0, "4": 0})
+@model({2: P("x"), 3: P("x"), 4: P("x")})
 def graph_net():
     """GraphNet blocks: nodes, edges (segment sums, softmax and max over them) and globals; nodes and edges are cut."""
     nodes, edges, width = 23, 57, 8
@@ -176,7 +177,7 @@ def graph_net():
     return training(loss, params, x, senders, receivers, features)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def fourier_operator():
     """FNO: spectral convolutions in two dims, with their gradient; the rows are cut."""
     width, modes = 4, 3
@@ -203,7 +204,7 @@ def fourier_operator():
     return training(loss, params, field, target)
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def point_cloud():
     """A point net: k nearest neighbours, edge convolution, max over neighbours, farthest points; points are cut."""
     points, k = 40, 5
@@ -230,7 +231,7 @@ def point_cloud():
     return training(loss, params, cloud, label)
 
 
-@model({"1": 1})
+@model({1: P(None, "x")})
 def diffusion():
     """A sampler: fori_loop over noise levels with random numbers, a convolutional denoiser; the rows are cut."""
     params = {"a": normal(3, 3, 3, 8, scale=0.2), "b": normal(3, 3, 8, 2, scale=0.2), "time": dense(8, 8)}
@@ -261,7 +262,7 @@ def diffusion():
     return sample, (params, start, jax.random.key(4))
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def normalising_flow():
     """Coupling layers and mixing by LU factors, inverted by triangular solves; the samples are cut."""
     dims = 6
@@ -288,7 +289,7 @@ def normalising_flow():
     return training(loss, params, samples)
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def kalman():
     """A Kalman filter and its smoother by scans; gradient of the likelihood; the series of a batch are cut."""
     state, seen = 4, 2
@@ -322,7 +323,7 @@ def kalman():
     return training(lambda p, series: -jax.vmap(one, (None, 0))(p, series).mean(), params, series)
 
 
-@model({"1": 0}, rtol=1e-3, atol=1e-4)
+@model({1: P("x")}, rtol=1e-3, atol=1e-4)
 def neural_ode():
     """jax.experimental.ode's adaptive solver, with the adjoint; the batch is cut."""
     from jax.experimental.ode import odeint
@@ -340,7 +341,7 @@ def neural_ode():
     return lambda p, start: jax.value_and_grad(loss, has_aux=True)(p, start), (params, states)
 
 
-@model({"2": 1})
+@model({2: P(None, "x")})
 def mixture_of_experts():
     """Top-2 routing with capacity (one hot dispatch), auxiliary loss; the tokens are cut."""
     width, experts, capacity = 8, 4, 6
@@ -365,7 +366,7 @@ def mixture_of_experts():
     return training(loss, params, tokens)
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def sorted_experts():
     """Routing by sorting tokens and ragged matrix products."""
     width, experts = 8, 4
@@ -385,7 +386,7 @@ def sorted_experts():
     return training(loss, params, tokens)
 
 
-@model({"0": 0}, rtol=1e-3, atol=1e-4)
+@model({0: P("x")}, rtol=1e-3, atol=1e-4)
 def krylov():
     """GMRES, CG and BiCGSTAB on an operator that is a stencil; the rows are cut."""
     right = normal(14, 9)
@@ -407,7 +408,7 @@ def krylov():
     return lambda b: (*solve(b), jax.grad(lambda b: (solve(b)[0] ** 2).sum())(b)), (right,)
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def poisson():
     """A periodic Poisson solver by FFT and one with walls by sine transforms; the rows are cut."""
 
@@ -425,7 +426,7 @@ def poisson():
     return solve, (normal(12, 9),)
 
 
-@model({"0": 0}, rtol=1e-9, atol=1e-11, x64=True)
+@model({0: P("x")}, rtol=1e-9, atol=1e-11, x64=True)
 def shallow_water():
     """Shallow water in float64: Runge-Kutta, limited fluxes, a scan of steps that keeps some; the rows are cut."""
 
@@ -464,7 +465,7 @@ def shallow_water():
     return run, (1 + 0.1 * RNG.random((14, 9)), *(0.1 * RNG.standard_normal((14, 9)) for _ in range(2)))
 
 
-@model({"2": 0}, rtol=1e-3, atol=1e-4)
+@model({2: P("x")}, rtol=1e-3, atol=1e-4)
 def particles():
     """Molecular dynamics: neighbours in a periodic box, forces as a gradient, velocity Verlet, a thermostat."""
 
@@ -491,7 +492,7 @@ def particles():
     return run, (np.float32(3.6), jax.random.key(0), (grid + 0.05 * normal(27, 3)).astype(np.float32), normal(27, 3))
 
 
-@model({"2": 1}, rtol=3e-2, atol=3e-2)
+@model({2: P(None, "x")}, rtol=3e-2, atol=3e-2)
 def vision_transformer():
     """Patches by a convolution, class token, attention with dropout, mixup of labels in bfloat16; the rows are cut."""
     width = 16
@@ -513,7 +514,7 @@ def vision_transformer():
     return training(loss, params, normal(2, 16, 12, 3), np.array([1, 4]), jax.random.key(3))
 
 
-@model({"1": 0, "2": 0}, rtol=2e-3, atol=2e-4)
+@model({1: P("x"), 2: P("x")}, rtol=2e-3, atol=2e-4)
 def gaussian_process():
     """Exact regression: a kernel matrix, Cholesky, gradient of the likelihood, a prediction; the points are cut."""
 
@@ -533,7 +534,7 @@ def gaussian_process():
     return fit, ({"height": np.float32(0.1), "scale": np.float32(-0.3)}, normal(15, 2), normal(15), normal(4, 2))
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def variational_autoencoder():
     """A VAE with reparametrisation, KL, importance-weighted bound and clipping by tree norms; the batch is cut."""
     params = {"encoder": [dense(12, 16), dense(16, 6)], "decoder": [dense(3, 16), dense(16, 12)]}
@@ -550,7 +551,7 @@ def variational_autoencoder():
     return training(loss, params, (normal(9, 12) > 0).astype(np.float32), jax.random.key(9))
 
 
-@model({"1": 0}, rtol=1e-3, atol=1e-4)
+@model({1: P("x")}, rtol=1e-3, atol=1e-4)
 def physics_informed():
     """A network whose own derivatives make the loss: Hessians by forward over reverse; points are cut."""
     params = [dense(2, 12), dense(12, 12), dense(12, 1)]
@@ -571,7 +572,7 @@ def physics_informed():
     return lambda p, x: jax.value_and_grad(loss)(p, x), (params, normal(11, 2))
 
 
-@model({"1": 0})
+@model({1: P("x")})
 def beam_search():
     """Autoregressive decoding with a cache in a while loop, top-k of beams, gathered states; the batch is cut."""
     words, width, steps, beams = 17, 8, 6, 3
@@ -604,7 +605,7 @@ def beam_search():
     return decode, (params, context)
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def state_space():
     """A diagonal state space model as an associative scan over the time that is cut, complex, with its gradient."""
     width = 6
@@ -623,7 +624,7 @@ def state_space():
     return training(loss, params, normal(19))
 
 
-@model({"0": 0, "1": 0})
+@model({0: P("x"), 1: P("x")})
 def reinforcement():
     """PPO with generalised advantages by a reversed scan, shuffled minibatches in a scan of updates; steps are cut."""
     params = {"body": [dense(4, 8), dense(8, 8)], "policy": dense(8, 3), "value": dense(8, 1)}
@@ -661,7 +662,7 @@ def reinforcement():
     return update, (normal(12, 4), normal(12), RNG.integers(0, 3, 12), params, jax.random.key(5))
 
 
-@model({"0": 0}, rtol=1e-3, atol=1e-3)
+@model({0: P("x")}, rtol=1e-3, atol=1e-3)
 def spectra():
     """Dynamical systems of a batch: eigenvalues, Schur and Hessenberg forms, exponentials, roots, null spaces."""
 

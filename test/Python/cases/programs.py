@@ -9,11 +9,12 @@ import jax.scipy.sparse.linalg
 import numpy as np
 from jax import lax
 from jax.experimental import sparse
+from jax.sharding import PartitionSpec as P
 
 from cases.harness import RNG, affine, conv, dense, mlp, model, norm, normal, training
 
 
-@model({"1": 1})
+@model({1: P(None, "x")})
 def dropout_unet():
     """Segmentation with group norm, dropout from a folded key, transposed convolutions and a Dice loss; rows are cut."""
     params = {
@@ -50,7 +51,7 @@ def dropout_unet():
     return step, (params, normal(2, 16, 10, 2), RNG.integers(0, 3, (2, 16, 10)), jax.random.key(3), np.int32(7))
 
 
-@model({"2": 0, "3": 0})
+@model({2: P("x"), 3: P("x")})
 def masked_lstm():
     """Sequences of several lengths through a scanned LSTM that stands still past each one's end; sequences are cut."""
     params = {"cell": dense(5 + 6, 24), "out": dense(6, 4), "embed": normal(11, 5)}
@@ -74,7 +75,7 @@ def masked_lstm():
     return training(loss, params, RNG.integers(0, 11, (13, 7)), RNG.integers(1, 8, 13).astype(np.int32))
 
 
-@model({"1": 0, "2": 0, "3": 0})
+@model({1: P("x"), 2: P("x"), 3: P("x")})
 def graph_attention():
     """A graph network as jraph writes it: softmax over each receiver's edges, segment max, mean and sum; edges and nodes are cut."""
     nodes, edges = 17, 41
@@ -112,7 +113,7 @@ def graph_attention():
     )
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def adaptive_ode():
     """Lotka and Volterra's equations by Runge and Kutta with steps of their own size, in a while loop, for a batch that is cut."""
 
@@ -139,7 +140,7 @@ def adaptive_ode():
     return solve, (np.abs(normal(11, 2)) + 0.5,)
 
 
-@model({"0": 0, "1": 0}, rtol=2e-3, atol=2e-3)
+@model({0: P("x"), 1: P("x")}, rtol=2e-3, atol=2e-3)
 def gaussian_evidence():
     """Evidence of a Gaussian process and its gradient, posterior samples, Woodbury with inducing points; points are cut."""
 
@@ -168,7 +169,7 @@ def gaussian_evidence():
     return fit, (normal(19, 2), normal(19), normal(5, 2), jax.random.key(1))
 
 
-@model({"0": 0, "1": 0, "2": 0})
+@model({0: P("x"), 1: P("x"), 2: P("x")})
 def sparse_products():
     """Sparse matrices in coordinates (BCOO): products with vectors and matrices, transposed, their gradient; entries are cut."""
 
@@ -190,7 +191,7 @@ def sparse_products():
     return work, (normal(29), pairs, normal(11, 3))
 
 
-@model({"0": 1})
+@model({0: P(None, "x")})
 def resized_images():
     """jax.image.resize up, down and with antialiasing, by every method, scale_and_translate, map_coordinates; rows are cut."""
 
@@ -209,7 +210,7 @@ def resized_images():
     return work, (normal(2, 14, 11, 2),)
 
 
-@model({"0": 0}, atol=1e-4)
+@model({0: P("x")}, atol=1e-4)
 def spectral_poisson():
     """Poisson's equation on a periodic square by jnp.fft, energy in rings of wave numbers, a shifted product; rows are cut."""
 
@@ -228,7 +229,7 @@ def spectral_poisson():
     return solve, (normal(18, 12),)
 
 
-@model({"1": 0})
+@model({1: P("x")})
 def top_k_beams():
     """Beam search over a recurrent model: top_k of flattened scores, beams reordered, ended ones kept; sentences are cut."""
     params = {"embed": normal(9, 6), "cell": dense(12, 6), "out": dense(6, 9)}
@@ -267,7 +268,7 @@ def top_k_beams():
     return search, (params, RNG.integers(0, 9, 11).astype(np.int32))
 
 
-@model({"0": 0, "1": 0})
+@model({0: P("x"), 1: P("x")})
 def tables():
     """Columns as a statistician treats them: unique, searchsorted, interp, histograms, ranks, percentiles, group sums; rows are cut."""
 
@@ -314,7 +315,7 @@ def tables():
     return work, (RNG.integers(0, 5, 21).astype(np.int32), normal(21))
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def mapped_branches():
     """cond, switch and loops under vmap, a custom gradient that is clipped, checkpointed blocks, Hessians; rows are cut."""
 
@@ -383,19 +384,19 @@ def draws(kind):
     return work, (normal(13), jax.random.key(11, impl=kind))
 
 
-@model({"0": 0}, atol=1e-4)
+@model({0: P("x")}, atol=1e-4)
 def drawn_by_threefry():
     """jax.random's distributions from its usual keys; samples are cut."""
     return draws("threefry2x32")
 
 
-@model({"0": 0}, atol=1e-4)
+@model({0: P("x")}, atol=1e-4)
 def drawn_by_philox():
     """jax.random's distributions from keys of the rbg kind (the generator of StableHLO); samples are cut."""
     return draws("rbg")
 
 
-@model({"0": 0}, atol=1e-4)
+@model({0: P("x")}, atol=1e-4)
 def drawn_by_rejection():
     """Distributions that draw until they accept, a loop for each sample; samples are cut."""
 
@@ -410,7 +411,7 @@ def drawn_by_rejection():
     return work, (normal(13), jax.random.key(5))
 
 
-@model({"0": 0}, rtol=1e-3, atol=1e-3)
+@model({0: P("x")}, rtol=1e-3, atol=1e-3)
 def chains():
     """Hamiltonian Monte Carlo of many chains: leapfrog in a loop, accepted by chance, diagnostics over chains; chains are cut."""
 
@@ -443,7 +444,7 @@ def chains():
     return sample, (normal(12, 2), jax.random.key(4))
 
 
-@model({"0": 0, "1": 0}, rtol=1e-3, atol=1e-3)
+@model({0: P("x"), 1: P("x")}, rtol=1e-3, atol=1e-3)
 def transport():
     """Optimal transport between two clouds (Sinkhorn in the log domain until it rests), and its gradient; points are cut."""
 
@@ -465,7 +466,7 @@ def transport():
     return lambda a, b: jax.value_and_grad(distance, (0, 1))(a, b), (normal(13, 2), normal(11, 2))
 
 
-@model({"1": 0})
+@model({1: P("x")})
 def contrastive():
     """Two towers, all pairs of a batch, a queue of momentum keys, EMA weights, cosine schedule and Lion; samples are cut."""
     params = {"image": [dense(7, 8), dense(8, 6)], "text": [dense(5, 8), dense(8, 6)], "heat": np.float32(1.0)}
@@ -493,7 +494,7 @@ def contrastive():
     return step, (params, normal(11, 7), normal(11, 5), normal(16, 6), params, zero, np.int32(20))
 
 
-@model({"0": 0})
+@model({0: P("x")})
 def conjugate_newton():
     """jax.scipy's own solvers: BFGS, cg, gmres, bicgstab on a matrix that is cut by rows."""
 
@@ -513,7 +514,7 @@ def conjugate_newton():
     return work, (normal(13, 13), normal(13))
 
 
-@model({"2": 0})
+@model({2: P("x")})
 def speech():
     """A CTC loss over log-mel frames of a short-time Fourier transform, depthwise convolutions; utterances are cut."""
     params = {"mel": np.abs(normal(17, 10, scale=0.2)), "deep": normal(5, 1, 10, scale=0.4), "out": dense(10, 6)}
@@ -541,7 +542,7 @@ def speech():
     return training(loss, params, normal(9, 144), RNG.integers(1, 6, (9, 3)).astype(np.int32))
 
 
-@model({"0": 0, "1": 0})
+@model({0: P("x"), 1: P("x")})
 def bits_and_clocks():
     """Integers as a game or a codec has them: hashes, shifts, populations, packed bits, Game of Life, run lengths; rows are cut."""
 
@@ -584,7 +585,7 @@ def bits_and_clocks():
     return work, (RNG.integers(-40, 40, 19).astype(np.int32), RNG.random((14, 16)) < 0.4)
 
 
-@model({"0": 1})
+@model({0: P(None, "x")})
 def volumes():
     """Medical volumes: 3-D convolution with dilation, instance norm, trilinear up-sampling, total variation; depth is cut."""
     weights = [normal(3, 3, 3, 1, 4, scale=0.3), normal(3, 3, 3, 4, 2, scale=0.2)]
@@ -601,7 +602,7 @@ def volumes():
     return lambda x, w: jax.value_and_grad(loss)(w, x), (normal(1, 13, 8, 6, 1), weights)
 
 
-@model({"0": 0, "1": 0}, rtol=1e-9, atol=1e-9, x64=True)
+@model({0: P("x"), 1: P("x")}, rtol=1e-9, atol=1e-9, x64=True)
 def molecules():
     """Lennard and Jones's forces in double precision with periodic images, Verlet steps, a histogram of distances; atoms are cut."""
 
