@@ -10,10 +10,13 @@ import sys
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=12"
 
 import cases.arrays
+import cases.corners
+import cases.derivatives
 import cases.equations
 import cases.fields
 import cases.loops
 import cases.models
+import cases.parallel
 import cases.programs
 import cases.regions
 import cases.sequences  # noqa: F401
