@@ -19,7 +19,8 @@ import cases.models
 import cases.parallel
 import cases.programs
 import cases.regions
-import cases.sequences  # noqa: F401
+import cases.sequences
+import cases.structures  # noqa: F401
 from cases.harness import main
 
 if __name__ == "__main__":
