@@ -51,6 +51,30 @@ static void widenNarrowIntegers(func::FuncOp main) {
       main.getContext(), block.getArgumentTypes(), end->getOperandTypes()));
 }
 
+/// A transpose of what is put together of parts puts transposed parts together:
+/// each is written where it belongs in the end, as in a stack of columns.
+static void transposeParts(func::FuncOp function) {
+  SmallVector<stablehlo::TransposeOp> transposes;
+  function.walk([&](stablehlo::TransposeOp op) { transposes.push_back(op); });
+  for (stablehlo::TransposeOp op : transposes) {
+    auto whole = op.getOperand().getDefiningOp<stablehlo::ConcatenateOp>();
+    if (!whole || !whole->hasOneUse())
+      continue;
+    OpBuilder b(op);
+    SmallVector<Value> parts;
+    for (Value part : whole.getInputs())
+      parts.push_back(stablehlo::TransposeOp::create(b, op.getLoc(), part,
+                                                     op.getPermutation()));
+    int64_t dim = llvm::find(op.getPermutation(), whole.getDimension()) -
+                  op.getPermutation().begin();
+    Value turned = stablehlo::ConcatenateOp::create(b, whole.getLoc(),
+                                                    op.getType(), parts, dim);
+    op.replaceAllUsesWith(turned);
+    op.erase();
+    whole.erase();
+  }
+}
+
 namespace {
 struct LowerToLinalgPass final
     : shardc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
@@ -86,6 +110,7 @@ struct LowerToLinalgPass final
       if (func.getName() == "main" && !func.isExternal() &&
           func.getBody().hasOneBlock())
         widenNarrowIntegers(func);
+      transposeParts(func);
       lowering::Lowerer lowerer(table, &getContext());
       if (blockTransforms)
         lowerer.transformBlock = int64_t(machineOf(func).cacheBytes / 2);

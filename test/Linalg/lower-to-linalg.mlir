@@ -174,3 +174,29 @@ func.func @each_channel_by_itself(%a: tensor<2x10x16xf32>, %b: tensor<3x1x16xf32
       {batch_group_count = 1 : i64, feature_group_count = 16 : i64} : (tensor<2x10x16xf32>, tensor<3x1x16xf32>) -> tensor<2x8x16xf32>
   return %0 : tensor<2x8x16xf32>
 }
+
+// Columns that are stacked as rows and turned are put where they belong at once.
+// CHECK-LABEL: func @turned_stack(
+//   CHECK-NOT:   tensor<2x9xf32>
+//       CHECK:   tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [9, 1] [1, 1] : tensor<9x1xf32> into tensor<9x2xf32>
+//       CHECK:   tensor.insert_slice %{{.*}} into %{{.*}}[0, 1] [9, 1] [1, 1] : tensor<9x1xf32> into tensor<9x2xf32>
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func @turned_stack(%x: tensor<9xf32>, %y: tensor<9xf32>) -> tensor<9x2xf32> {
+  %a = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<9xf32>) -> tensor<1x9xf32>
+  %b = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<9xf32>) -> tensor<1x9xf32>
+  %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<1x9xf32>, tensor<1x9xf32>) -> tensor<2x9xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x9xf32>) -> tensor<9x2xf32>
+  return %1 : tensor<9x2xf32>
+}
+
+// What is read as it is as well is put together once.
+// CHECK-LABEL: func @stack_read_twice(
+//       CHECK:   tensor.insert_slice {{.*}} into tensor<2x9xf32>
+//       CHECK:   tensor.insert_slice {{.*}} into tensor<2x9xf32>
+//   CHECK-NOT:   tensor.insert_slice
+func.func @stack_read_twice(%x: tensor<1x9xf32>, %y: tensor<1x9xf32>) -> (tensor<2x9xf32>, tensor<9x2xf32>) {
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<1x9xf32>, tensor<1x9xf32>) -> tensor<2x9xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x9xf32>) -> tensor<9x2xf32>
+  return %0, %1 : tensor<2x9xf32>, tensor<9x2xf32>
+}
