@@ -902,6 +902,8 @@ struct FuseRowsPass final : shardc::impl::FuseRowsPassBase<FuseRowsPass> {
         gone.insert(member.op);
       emitRows(*group);
     }
+    // Behind blocks of rows, in which what is read is near anyway.
+    mergePoints(function, sizes);
   }
 };
 } // namespace

@@ -1,26 +1,33 @@
-//===- MergeSums.cpp - Sums of the same elements in one pass --------------===//
+//===- MergeSums.cpp - Ops on the same elements in one pass ---------------===//
 //
 // A norm's gradient sums the same two arrays several times, each time times
 // something else. Sums whose loops are alike and that read an array in common
-// become one loop with several accumulators: what is read is loaded once.
+// become one loop with several accumulators: what is read is loaded once. So
+// do elementwise ops: the three columns of a cross product, the two halves of
+// what is rotated.
 //
 //===----------------------------------------------------------------------===//
 #include "MergeSums.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Machine/Cost.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// Ops between two sums, sums that become one, and what such a one reads.
+/// Ops between two that become one.
 static constexpr int64_t kMostBetween = 64;
-static constexpr unsigned kMostOutputs = 4, kMostInputs = 8;
+/// Sums that become one, and what such a one reads. An accumulator is several
+/// registers all the time, what an elementwise op makes is stored at once.
+static constexpr unsigned kMostSums = 4, kMostTerms = 8;
+static constexpr unsigned kMostPoints = 9, kMostRead = 12;
 
 /// True for a sum (or a maximum, and so on) that reads each element once.
 static bool isPlainSum(linalg::GenericOp op) {
   if (!op || !canDescribe(op) || op.getNumReductionLoops() == 0 ||
-      op.hasIndexSemantics() || op.getNumDpsInits() >= kMostOutputs ||
+      op.hasIndexSemantics() || op.getNumDpsInits() >= kMostSums ||
       !op.getBody()->getOps<memref::LoadOp>().empty())
     return false;
   for (unsigned i : llvm::seq<unsigned>(op.getNumDpsInits()))
@@ -33,12 +40,82 @@ static bool isPlainSum(linalg::GenericOp op) {
          });
 }
 
-/// True if `x` and `y` have the same loops and read a whole array in common.
-static bool areAlike(linalg::GenericOp x, linalg::GenericOp y) {
+/// True if a reduction makes `memref`: its kernel may go on with its one
+/// reader.
+static bool isReduced(Value memref) {
+  auto makes = [](OpOperand &use) {
+    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return op && op.isDpsInit(&use) && op.getNumReductionLoops() > 0;
+  };
+  return llvm::any_of(memref.getUses(), makes) ||
+         llvm::any_of(rootOf(memref).getUses(), makes);
+}
+
+/// True for an elementwise op that reads nothing of what it writes.
+static bool isPlainPoint(linalg::GenericOp op) {
+  return op && canDescribe(op) && op.getNumReductionLoops() == 0 &&
+         op.getNumDpsInits() < kMostPoints &&
+         op.getBody()->getOps<memref::LoadOp>().empty() &&
+         llvm::all_of(
+             op.getRegionOutputArgs(),
+             [](BlockArgument out) { return out.use_empty(); }) &&
+         llvm::none_of(op.getDpsInputs(), isReduced);
+}
+
+/// Loops of more than one iteration.
+static int64_t countLoops(linalg::GenericOp op) {
+  return llvm::count_if(op.getStaticLoopRanges(),
+                        [](int64_t size) { return size != 1; });
+}
+
+/// Bytes that a pass over `input` brings along: whole lines, each once. As much
+/// as it may be on any rank.
+static double bytesPassed(Value input, ShardSizes &sizes) {
+  constexpr double kLine = 64;
+  auto type = cast<MemRefType>(input.getType());
+  double bytes = elementBytes(type.getElementType()), count = 1, reach = 1;
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  for (int64_t dim : llvm::seq(type.getRank())) {
+    OpFoldResult known = sizes.of(input, dim);
+    double size = (known ? Quantity::of(known) : Quantity()).guess();
+    count *= size;
+    reach += (size - 1) * (ShapedType::isDynamic(strides[dim])
+                               ? kLine
+                               : std::abs(double(strides[dim])));
+  }
+  return std::min(bytes * std::max(reach, count), kLine * count);
+}
+
+/// True if `x` and `y` store their results in the same order of elements.
+static bool storeAlike(linalg::GenericOp x, linalg::GenericOp y) {
+  AffineMap map = x.getMatchingIndexingMap(x.getDpsInitOperand(0));
+  auto type = cast<MemRefType>(x.getDpsInits().front().getType());
+  return llvm::all_of(y.getDpsInitsMutable(), [&](OpOperand &init) {
+    auto other = cast<MemRefType>(init.get().getType());
+    return y.getMatchingIndexingMap(&init) == map &&
+           other.getStridesAndOffset().first ==
+               type.getStridesAndOffset().first;
+  });
+}
+
+/// True if `x` and `y` have the same loops and read a whole array in common; of
+/// elementwise ops one that is no small part of what a core's own cache holds:
+/// one more pass over it costs more than what else a loop has to do.
+static bool areAlike(linalg::GenericOp x, linalg::GenericOp y,
+                     ShardSizes *sizes) {
+  bool areSums = x.getNumReductionLoops() > 0;
+  unsigned mostOutputs = areSums ? kMostSums : kMostPoints,
+           mostInputs = areSums ? kMostTerms : kMostRead;
   if (x.getIteratorTypesArray() != y.getIteratorTypesArray() ||
       x.getStaticLoopRanges() != y.getStaticLoopRanges() ||
-      x.getNumDpsInits() + y.getNumDpsInits() > kMostOutputs)
+      x.getNumDpsInits() + y.getNumDpsInits() > mostOutputs)
     return false;
+  if (!areSums && !storeAlike(x, y))
+    return false;
+  auto isFarAway = [&](Value array) {
+    return bytesPassed(array, *sizes) >=
+           Cost(machineOf(x)).getMachine().cacheBytes / 8;
+  };
   unsigned inputs = x.getNumDpsInputs();
   bool share = false;
   for (OpOperand *input : y.getDpsInputOperands()) {
@@ -48,9 +125,11 @@ static bool areAlike(linalg::GenericOp x, linalg::GenericOp y) {
     });
     inputs += !isKnown;
     share |= isKnown && isa<MemRefType>(input->get().getType()) &&
-             map.getNumResults() == x.getNumLoops();
+             (areSums ? map.getNumResults() == x.getNumLoops()
+                      : map.getNumResults() >= countLoops(x) &&
+                            isFarAway(input->get()));
   }
-  return share && inputs <= kMostInputs;
+  return share && inputs <= mostInputs;
 }
 
 /// True if `op` and `other` may change places.
@@ -66,7 +145,7 @@ static bool mayPass(linalg::GenericOp op, Operation *other) {
     return llvm::any_of(by->getOperands(),
                         [&](Value operand) {
                           return isa<MemRefType>(operand.getType()) &&
-                                 mayAlias(rootOf(operand), rootOf(written));
+                                 mayAlias(operand, written);
                         }) ||
            !by.getBody()->getOps<memref::LoadOp>().empty();
   };
@@ -125,30 +204,41 @@ static linalg::GenericOp merge(linalg::GenericOp first,
   return merged;
 }
 
-void cpu::mergeSums(func::FuncOp function) {
+/// Merges those of `function` of which `isPlain` is true.
+static void mergeAlike(func::FuncOp function,
+                       llvm::function_ref<bool(linalg::GenericOp)> isPlain,
+                       unsigned mostOutputs, ShardSizes *sizes = nullptr) {
   function.walk([&](Block *block) {
-    SmallVector<linalg::GenericOp> sums;
+    SmallVector<linalg::GenericOp> ops;
     for (Operation &op : *block)
-      if (auto generic = dyn_cast<linalg::GenericOp>(op); isPlainSum(generic))
-        sums.push_back(generic);
-    for (linalg::GenericOp &second : sums) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op); isPlain(generic))
+        ops.push_back(generic);
+    for (linalg::GenericOp &second : ops) {
       // The nearest one before it that can come down to it.
       Operation *at = second->getPrevNode();
       for (int64_t left = kMostBetween; at && left > 0; --left) {
         Operation *before = at->getPrevNode();
         auto first = dyn_cast<linalg::GenericOp>(at);
-        if (isPlainSum(first) && areAlike(first, second)) {
+        if (isPlain(first) && areAlike(first, second, sizes)) {
           bool canPass = mayPass(first, second);
           for (Operation *between = first->getNextNode();
                canPass && between != second; between = between->getNextNode())
             canPass = mayPass(first, between);
           if (canPass)
             second = merge(first, second);
-          if (!canPass || second.getNumDpsInits() >= kMostOutputs)
+          if (!canPass || second.getNumDpsInits() >= mostOutputs)
             break;
         }
         at = before;
       }
     }
   });
+}
+
+void cpu::mergeSums(func::FuncOp function) {
+  mergeAlike(function, isPlainSum, kMostSums);
+}
+
+void cpu::mergePoints(func::FuncOp function, ShardSizes &sizes) {
+  mergeAlike(function, isPlainPoint, kMostPoints, &sizes);
 }
