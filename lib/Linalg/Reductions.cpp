@@ -166,6 +166,82 @@ static bool areCounted(Value places) {
       places.getDefiningOp());
 }
 
+// True if lanes of a vector may be results, each of which goes through its
+// elements in their order: the elements are few, or results lie side by side,
+// and results are many. Else lanes have to be elements. Sizes that are not
+// known count as large ones.
+static bool hasResultsSideBySide(RankedTensorType type, int64_t reduced) {
+  constexpr int64_t kFewElements = 12, kManyResults = 1 << 12, kSideBySide = 64;
+  int64_t results = 1, beside = 1;
+  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+    int64_t size = std::min(
+        ShapedType::isDynamic(extent) ? kManyResults : extent, kManyResults);
+    if (int64_t(dim) == reduced)
+      beside = 1;
+    else
+      beside *= size, results = std::min(results * size, kManyResults);
+    beside = std::min(beside, kManyResults);
+  }
+  return results >= kManyResults &&
+         (beside >= kSideBySide ||
+          (beside == 1 && !type.isDynamicDim(reduced) &&
+           type.getDimSize(reduced) <= kFewElements));
+}
+
+// True if no place is below where the search begins: then the first of equal
+// elements is the one that comes first.
+static bool startsLowest(stablehlo::ReduceOp op) {
+  DenseIntElementsAttr start;
+  return isa_and_nonnull<stablehlo::IotaOp, stablehlo::DynamicIotaOp>(
+             op.getInputs()[1].getDefiningOp()) &&
+         matchPattern(op.getInitValues()[1], m_Constant(&start)) &&
+         start.isSplat() && start.getSplatValue<APInt>().isZero();
+}
+
+// argmax and argmin in one pass: an element that is beyond all before it takes
+// their place. The first NaN stays.
+static LogicalResult
+emitExtremeInOrder(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
+                   ValueRange ins, ArrayRef<OpFoldResult> sizes,
+                   ArrayRef<AffineMap> maps,
+                   ArrayRef<utils::IteratorType> iterators) {
+  ImplicitLocOpBuilder &b = l.b;
+  Value value = l.scalar(op.getInitValues()[0]),
+        place = l.scalar(op.getInitValues()[1]);
+  auto number = dyn_cast<FloatType>(value.getType());
+  value = number ? castFloat(b, value, computeType(number)) : value;
+  SmallVector<Value> found = l.generic(
+      ins, {l.filled(sizes, value), l.filled(sizes, place)}, maps, iterators,
+      [&](ValueRange args) -> SmallVector<Value> {
+        Value element = args[0], best = args[2], takes;
+        if (number) {
+          element = toComputeType(b, element);
+          Value beyond = arith::CmpFOp::create(
+              b, isMax ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT,
+              element, best);
+          Value isNumber =
+              arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, best, best);
+          takes = arith::AndIOp::create(b, beyond, isNumber);
+        } else {
+          takes = arith::CmpIOp::create(
+              b, isMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
+              element, best);
+        }
+        return {
+            arith::SelectOp::create(b, takes, element, best).getResult(),
+            arith::SelectOp::create(b, takes, args[1], args[3]).getResult()};
+      });
+  Value best = found[0];
+  if (number && elementType(best.getType()) != number)
+    best = l.map(best, l.empty(sizes, number),
+                 [&](ValueRange args) -> SmallVector<Value> {
+                   return {fromComputeType(b, args[0], number)};
+                 });
+  l.set(op.getResult(0), best);
+  l.set(op.getResult(1), found[1]);
+  return success();
+}
+
 // argmax and argmin in two passes that vectorise: the extreme value, then the
 // lowest place that has it.
 static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
@@ -277,7 +353,10 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
         (integer && !integer.isUnsigned() && integer.getWidth() > 1);
     if (isOrdered && place.isSignlessInteger() &&
         place.getIntOrFloatBitWidth() >= 32 && op.getDimensions().size() == 1)
-      return emitExtreme(l, op, isMax, ins, sizes, maps, iterators);
+      return startsLowest(op) &&
+                     hasResultsSideBySide(type, op.getDimensions().front())
+                 ? emitExtremeInOrder(l, op, isMax, ins, sizes, maps, iterators)
+                 : emitExtreme(l, op, isMax, ins, sizes, maps, iterators);
   }
   return emitReduction(l, op, reducer, ins, ins.size(), sizes,
                        op.getInitValues(), maps, iterators);

@@ -157,3 +157,60 @@ func.func @scatter_rows(%x: tensor<10x6xf32>, %i: tensor<4x1xi32>, %u: tensor<4x
   }) : (tensor<10x6xf32>, tensor<4x1xi32>, tensor<4x6xf32>) -> tensor<10x6xf32>
   return %0 : tensor<10x6xf32>
 }
+
+// -----
+
+// argmax of many short rows goes through each row in its order.
+// CHECK-LABEL: func @argmax_in_order(
+//       CHECK:   linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+//  CHECK-SAME:     outs(%{{.*}}, %{{.*}} : tensor<4096xf32>, tensor<4096xi32>)
+//       CHECK:     arith.cmpf ugt
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func @argmax_in_order(%x: tensor<4096x5xf32>) -> (tensor<4096xf32>, tensor<4096xi32>) {
+  %i = stablehlo.iota dim = 1 : tensor<4096x5xi32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.reduce(%x init: %least), (%i init: %zero) across dimensions = [1]
+      : (tensor<4096x5xf32>, tensor<4096x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<4096xf32>, tensor<4096xi32>)
+    reducer(%a: tensor<f32>, %b: tensor<f32>) (%p: tensor<i32>, %q: tensor<i32>) {
+      %gt = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %nan = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %keeps = stablehlo.or %gt, %nan : tensor<i1>
+      %eq = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %lt = stablehlo.compare LT, %p, %q, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %tie = stablehlo.and %eq, %lt : tensor<i1>
+      %first = stablehlo.or %keeps, %tie : tensor<i1>
+      %v = stablehlo.select %keeps, %a, %b : tensor<i1>, tensor<f32>
+      %w = stablehlo.select %first, %p, %q : tensor<i1>, tensor<i32>
+      stablehlo.return %v, %w : tensor<f32>, tensor<i32>
+    }
+  return %0#0, %0#1 : tensor<4096xf32>, tensor<4096xi32>
+}
+
+// -----
+
+// Of longer ones the value comes first, then its place, both in any order.
+// CHECK-LABEL: func @argmax_of_long_rows(
+//       CHECK:   arith.maximumf
+//       CHECK:   arith.cmpf oeq
+func.func @argmax_of_long_rows(%x: tensor<4096x13xf32>) -> (tensor<4096xf32>, tensor<4096xi32>) {
+  %i = stablehlo.iota dim = 1 : tensor<4096x13xi32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.reduce(%x init: %least), (%i init: %zero) across dimensions = [1]
+      : (tensor<4096x13xf32>, tensor<4096x13xi32>, tensor<f32>, tensor<i32>) -> (tensor<4096xf32>, tensor<4096xi32>)
+    reducer(%a: tensor<f32>, %b: tensor<f32>) (%p: tensor<i32>, %q: tensor<i32>) {
+      %gt = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %nan = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %keeps = stablehlo.or %gt, %nan : tensor<i1>
+      %eq = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %lt = stablehlo.compare LT, %p, %q, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %tie = stablehlo.and %eq, %lt : tensor<i1>
+      %first = stablehlo.or %keeps, %tie : tensor<i1>
+      %v = stablehlo.select %keeps, %a, %b : tensor<i1>, tensor<f32>
+      %w = stablehlo.select %first, %p, %q : tensor<i1>, tensor<i32>
+      stablehlo.return %v, %w : tensor<f32>, tensor<i32>
+    }
+  return %0#0, %0#1 : tensor<4096xf32>, tensor<4096xi32>
+}

@@ -176,6 +176,15 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
           std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
     else {
       int64_t most = work() > 8 ? 1 : work() > 3 ? 2 : 4;
+      // What accumulates waits for itself, and of each row that it goes through
+      // a tile reads as many lines as it has vectors. Shuffles need registers,
+      // too.
+      auto isShort = [&](const Access &input) {
+        return isShortStep(input, s.vec, s.lanes);
+      };
+      if (nest.reduces() && instructions() <= 12 && nest.outputs.size() <= 2 &&
+          llvm::none_of(nest.inputs, isShort))
+        most = 4;
       s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, most);
     }
     return;
