@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -223,6 +224,52 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
 };
 } // namespace
 
+namespace {
+/// Keeps LLVM from making vectors of a loop that has little to compute for each
+/// element that it stores, and stores elements far apart: a scatter takes
+/// several times as long as as many stores do, and LLVM's estimates do not
+/// know. Short lines that are scanned are such loops. Elements a short step
+/// apart are interleaved in registers instead.
+struct KeepStores : llvm::PassInfoMixin<KeepStores> {
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &analyses) {
+    auto &evolution =
+        analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    for (llvm::Loop *loop :
+         analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (loop->isInnermost() && scatters(*loop, evolution))
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+    return llvm::PreservedAnalyses::all();
+  }
+
+  static bool scatters(const llvm::Loop &loop,
+                       llvm::ScalarEvolution &evolution) {
+    constexpr unsigned kLittle = 8, kShort = 8;
+    const llvm::DataLayout &layout =
+        loop.getHeader()->getModule()->getDataLayout();
+    unsigned stores = 0, work = 0;
+    bool isApart = false;
+    for (const llvm::BasicBlock *block : loop.blocks())
+      for (llvm::Instruction &op : const_cast<llvm::BasicBlock &>(*block)) {
+        work += isa<llvm::BinaryOperator, llvm::CallBase>(op);
+        auto *store = dyn_cast<llvm::StoreInst>(&op);
+        if (!store)
+          continue;
+        ++stores;
+        const auto *address = dyn_cast<llvm::SCEVAddRecExpr>(
+            evolution.getSCEV(store->getPointerOperand()));
+        const auto *step = address ? dyn_cast<llvm::SCEVConstant>(
+                                         address->getStepRecurrence(evolution))
+                                   : nullptr;
+        uint64_t size =
+            layout.getTypeStoreSize(store->getValueOperand()->getType());
+        isApart |= step && step->getAPInt().abs().ugt(kShort * size);
+      }
+    return isApart && work <= kLittle * stores;
+  }
+};
+} // namespace
+
 /// Whether `pass` would write a loop around loops once for each outcome of a
 /// condition that it does not change: that sizes which are known late are above
 /// 0, or leave a remainder. To ask in each iteration costs nothing beside the
@@ -262,6 +309,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
         passes.addPass(llvm::createModuleToFunctionPassAdaptor(KeepLoops()));
+      });
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+        passes.addPass(KeepStores());
       });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
