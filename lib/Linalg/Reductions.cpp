@@ -198,6 +198,18 @@ static bool startsLowest(stablehlo::ReduceOp op) {
          start.isSplat() && start.getSplatValue<APInt>().isZero();
 }
 
+// Sets the first result of `op`, of which floats were accumulated wide.
+static void setExtreme(Lowerer &l, stablehlo::ReduceOp op, Value best,
+                       ArrayRef<OpFoldResult> sizes) {
+  Type element = signlessType(elementType(op.getResult(0).getType()));
+  if (elementType(best.getType()) != element)
+    best = l.map(best, l.empty(sizes, element),
+                 [&](ValueRange args) -> SmallVector<Value> {
+                   return {fromComputeType(l.b, args[0], element)};
+                 });
+  l.set(op.getResult(0), best);
+}
+
 // argmax and argmin in one pass: an element that is beyond all before it takes
 // their place. The first NaN stays.
 static LogicalResult
@@ -231,13 +243,7 @@ emitExtremeInOrder(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
             arith::SelectOp::create(b, takes, element, best).getResult(),
             arith::SelectOp::create(b, takes, args[1], args[3]).getResult()};
       });
-  Value best = found[0];
-  if (number && elementType(best.getType()) != number)
-    best = l.map(best, l.empty(sizes, number),
-                 [&](ValueRange args) -> SmallVector<Value> {
-                   return {fromComputeType(b, args[0], number)};
-                 });
-  l.set(op.getResult(0), best);
+  setExtreme(l, op, found[0], sizes);
   l.set(op.getResult(1), found[1]);
   return success();
 }
@@ -251,7 +257,13 @@ static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
   ImplicitLocOpBuilder &b = l.b;
   Value initValue = l.scalar(op.getInitValues()[0]),
         initPlace = l.scalar(op.getInitValues()[1]);
-  bool isFloat = isa<FloatType>(initValue.getType());
+  auto number = dyn_cast<FloatType>(initValue.getType());
+  bool isFloat = bool(number);
+  if (isFloat)
+    initValue = castFloat(b, initValue, computeType(number));
+  auto widened = [&](Value element) {
+    return isFloat ? toComputeType(b, element) : element;
+  };
   auto isHit = [&](Value value, Value best) -> Value {
     if (!isFloat)
       return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value, best);
@@ -266,10 +278,11 @@ static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
   Value best = l.generic(
       ins[0], l.filled(sizes, initValue), {inMap, outMap}, iterators,
       [&](ValueRange args) -> SmallVector<Value> {
+        Value element = widened(args[0]);
         if (isFloat && isMax)
-          return {arith::MaximumFOp::create(b, args[0], args[1]).getResult()};
+          return {arith::MaximumFOp::create(b, element, args[1]).getResult()};
         if (isFloat)
-          return {arith::MinimumFOp::create(b, args[0], args[1]).getResult()};
+          return {arith::MinimumFOp::create(b, element, args[1]).getResult()};
         if (isMax)
           return {arith::MaxSIOp::create(b, args[0], args[1]).getResult()};
         return {arith::MinSIOp::create(b, args[0], args[1]).getResult()};
@@ -282,7 +295,7 @@ static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
       {ins[0], ins[1], best}, l.filled(sizes, none),
       {inMap, placeMap, outMap, outMap}, iterators,
       [&](ValueRange args) -> SmallVector<Value> {
-        Value hit = isHit(args[0], args[2]);
+        Value hit = isHit(widened(args[0]), args[2]);
         Value candidate = arith::SelectOp::create(b, hit, args[1], none);
         return {arith::MinSIOp::create(b, args[3], candidate).getResult()};
       })[0];
@@ -293,7 +306,7 @@ static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
                                                   initPlace, none);
         return {arith::MinSIOp::create(b, args[1], candidate).getResult()};
       });
-  l.set(op.getResult(0), best);
+  setExtreme(l, op, best, sizes);
   l.set(op.getResult(1), place);
   return success();
 }
