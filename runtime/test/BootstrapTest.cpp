@@ -447,17 +447,21 @@ TEST(Store, ARankComesInThroughAFlood) {
   EXPECT_TRUE(one) << error;
 }
 
-/// A process that gets no core for `ms` after somebody has proven to be of the
-/// job: it lets that one in then, with what `welcome` makes of it, and nobody a
-/// second time. Returns how many came before `isOver`.
-int letInLate(int64_t port, const shardc::crypto::Key &secret, const Link &link,
-              int64_t ms, const std::atomic<bool> &isOver,
-              const std::function<std::string(Door::Guest &)> &welcome) {
+Socket listenerAt(int64_t port) {
   std::string address, why;
   int64_t actual = 0;
   Socket listener = listenAt("127.0.0.1", port, address, actual, why);
   EXPECT_GE(listener.get(), 0) << why;
   fcntl(listener.get(), F_SETFL, O_NONBLOCK);
+  return listener;
+}
+
+/// A process that gets no core for `ms` after somebody has proven to be of the
+/// job: it lets that one in then, with what `welcome` makes of it, and nobody a
+/// second time. Returns how many came before `isOver`.
+int letInLate(Socket listener, const shardc::crypto::Key &secret,
+              const Link &link, int64_t ms, const std::atomic<bool> &isOver,
+              const std::function<std::string(Door::Guest &)> &welcome) {
   Door door(std::move(listener), secret, link);
   std::vector<Door::Guest> guests;
   while (!isOver) {
@@ -480,9 +484,11 @@ TEST(Store, WhoHasProvenItselfWaitsToBeLetIn) {
   Launch launch = launchOf(1, 2, port);
   std::atomic<bool> isOver = false;
   int came = 0;
+  Socket listener = listenerAt(port);
   std::thread late([&] {
-    came = letInLate(port, *launch.secret, {"store", "job 1", port, 0}, 1300,
-                     isOver, [](Door::Guest &guest) {
+    came = letInLate(std::move(listener), *launch.secret,
+                     {"store", "job 1", port, 0}, 1300, isOver,
+                     [](Door::Guest &guest) {
                        std::string verdict("\0\0\0\0K", 5);
                        return SealedStream(guest.keys).seal(verdict);
                      });
@@ -507,16 +513,47 @@ TEST(Store, WhoHasProvenItselfWaitsForAnotherRankToLetItIn) {
       << error;
   std::atomic<bool> isOver = false;
   int came = 0;
+  Socket listener = listenerAt(place);
   std::thread late([&] {
-    came = letInLate(place, zero->secret(), {"world w", "job 1", place, 0},
-                     Door::strangerMs + 300, isOver,
-                     [](Door::Guest &) { return std::string("K"); });
+    came = letInLate(std::move(listener), zero->secret(),
+                     {"world w", "job 1", place, 0}, Door::strangerMs + 300,
+                     isOver, [](Door::Guest &) { return std::string("K"); });
   });
   int status = 0;
   EXPECT_TRUE(connectTcp(job, "w", status, error)) << status << ": " << error;
   isOver = true;
   late.join();
   EXPECT_EQ(came, 1);
+}
+
+// The first to give up need not be rank 0. It is not the one who is missing.
+TEST(Store, WhoGivesUpIsNotNamedInPlaceOfWhoIsMissing) {
+  for (int64_t first : {0, 1})
+    for (bool hasJoined : {false, true}) {
+      int64_t port = freePort();
+      std::string errors[2], name = "begin";
+      std::unique_ptr<Store> stores[3];
+      for (int64_t rank : {0, 1, 2})
+        if (rank < 2 || hasJoined)
+          stores[rank] =
+              Store::join(launchOf(rank, 3, port), 20'000, errors[0]);
+      std::thread other([&] {
+        EXPECT_FALSE(stores[1 - first]->barrier(name, 20'000, errors[1]));
+      });
+      EXPECT_FALSE(stores[first]->barrier(name, 100, errors[0]));
+      int status = stores[first]->status();
+      stores[first].reset();
+      other.join();
+      EXPECT_EQ(errors[0],
+                "rank " + std::to_string(first) +
+                    " waited 100 ms for rank 2 to come to 'begin'" +
+                    (hasJoined ? ", which joined and went no further: it may "
+                                 "be stopped"
+                               : ""));
+      EXPECT_EQ(errors[1], errors[0]);
+      EXPECT_EQ(stores[1 - first]->status(), status);
+      EXPECT_EQ(status, hasJoined ? SHARDRT_WATCHDOG : SHARDRT_LOST);
+    }
 }
 
 TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {

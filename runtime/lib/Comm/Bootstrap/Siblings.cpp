@@ -15,7 +15,7 @@ static constexpr int64_t millisecond = 1'000'000;
 static constexpr const char *stopped = ") is stopped: it has not gone on for ";
 
 bool shardrt::saysStopped(const std::string &why) {
-  return why.find(stopped) != std::string::npos;
+  return why.find(stopped) != std::string::npos || why.ends_with(maybeStopped);
 }
 
 /// Which rank of this job `process` is; -1: none.

@@ -33,7 +33,10 @@ private:
   std::string found;
 };
 
-/// Whether `why` is of isOneStopped().
+/// How the error of one ends who waited for ranks that had joined.
+constexpr const char *maybeStopped = " may be stopped";
+
+/// Whether `why` is of isOneStopped(), or ends with maybeStopped.
 bool saysStopped(const std::string &why);
 
 } // namespace shardrt

@@ -65,10 +65,13 @@ static std::string request(uint32_t number, char what, const std::string &name,
   return body + name + value;
 }
 
+/// How the error of a rank that waited in vain begins.
+static std::string hasWaited(const Launch &launch) {
+  return "rank " + std::to_string(launch.rank) + " waited ";
+}
 static std::string waited(const Launch &launch, int64_t timeoutMs,
                           const std::string &what) {
-  return "rank " + std::to_string(launch.rank) + " waited " +
-         std::to_string(timeoutMs) + " ms for " + what;
+  return hasWaited(launch) + std::to_string(timeoutMs) + " ms for " + what;
 }
 
 /// What proven processes may send before it is handled.
@@ -139,15 +142,16 @@ void Store::explain(const std::string &name, std::string &error) {
   }
   failedWith = SHARDRT_WATCHDOG;
   error += " of rank " + std::to_string(owner) +
-           ", which has joined and gone no further: it may be stopped";
+           ", which has joined and gone no further: it" + maybeStopped;
 }
 
 bool Store::barrier(const std::string &name, int64_t timeoutMs,
                     std::string &error) {
   failedWith = SHARDRT_LOST;
+  gaveUp.clear();
   if (come(name, timeoutMs, error))
     return true;
-  if (error.find(" waited ") == std::string::npos)
+  if (!error.starts_with(hasWaited(launch)))
     return false;
   std::vector<int64_t> parts, strangers;
   if (whoIsMissing(name, parts, strangers) != Missing::Known) {
@@ -164,8 +168,9 @@ bool Store::barrier(const std::string &name, int64_t timeoutMs,
   if (haveJoined) {
     failedWith = SHARDRT_WATCHDOG;
     error += ", which joined and went no further: " +
-             std::string(parts.size() == 1 ? "it" : "they") + " may be stopped";
+             std::string(parts.size() == 1 ? "it" : "they") + maybeStopped;
   }
+  gaveUp = error;
   return false;
 }
 
@@ -288,6 +293,8 @@ ServerStore::~ServerStore() {
     {
       std::lock_guard lock(mutex);
       stopping = true;
+      if (gone.empty())
+        gone = gaveUp;
     }
     (void)!write(wakeWrite.get(), "x", 1);
     thread.join();
@@ -409,7 +416,7 @@ bool ServerStore::get(const std::string &name, int64_t timeoutMs,
   failedWith = SHARDRT_LOST;
   if (await(name, timeoutMs, value, error))
     return true;
-  if (error.find(" waited ") != std::string::npos)
+  if (error.starts_with(hasWaited(launch)))
     explain(name, error);
   return false;
 }
@@ -680,8 +687,8 @@ private:
                        std::vector<int64_t> &strangers) override;
   bool ask(char what, const std::string &name, const std::string &value,
            int64_t timeoutMs, std::string &result, std::string &error);
-  /// Reports a rank that was stopped to the others before this one leaves, so
-  /// that they do not miss this one. Caller holds the mutex.
+  /// Reports to the others which ranks were stopped or did not come before this
+  /// one leaves, so that they do not miss this one. Caller holds the mutex.
   void leaveBecause(const std::string &why);
   /// Waits for the answer with this number.
   bool receive(uint32_t wanted, int64_t deadline, std::string &result,
@@ -709,6 +716,8 @@ private:
 } // namespace
 
 ClientStore::~ClientStore() {
+  if (!gaveUp.empty())
+    leaveBecause(gaveUp);
   // Who was killed while ranks came together did not clear up.
   std::string who;
   if (hasJoined && !launch.secretFile.empty() &&
@@ -784,7 +793,7 @@ bool ClientStore::get(const std::string &name, int64_t timeoutMs,
   failedWith = SHARDRT_LOST;
   if (ask('G', name, "", timeoutMs, value, error))
     return true;
-  if (error.find(" waited ") != std::string::npos)
+  if (error.starts_with(hasWaited(launch)))
     explain(name, error);
   return false;
 }
@@ -804,7 +813,7 @@ bool ClientStore::isBroken(std::string &who) {
   }
   std::string none;
   return !ask('H', "", "", 500, none, who) &&
-         who.find(" waited ") == std::string::npos;
+         !who.starts_with(hasWaited(launch));
 }
 
 Store::Missing ClientStore::whoIsMissing(const std::string &name,
@@ -812,8 +821,7 @@ Store::Missing ClientStore::whoIsMissing(const std::string &name,
                                          std::vector<int64_t> &strangers) {
   std::string text, why;
   if (!ask('W', name, "", 500, text, why))
-    return why.find(" waited ") == std::string::npos ? Missing::Gone
-                                                     : Missing::Silent;
+    return why.starts_with(hasWaited(launch)) ? Missing::Silent : Missing::Gone;
   readMissing(text, parts, strangers);
   return Missing::Known;
 }

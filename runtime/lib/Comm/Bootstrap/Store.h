@@ -76,6 +76,8 @@ protected:
   Siblings siblings;
   shardc::crypto::Key jobSecret = {};
   std::atomic<int> failedWith{4};
+  /// Why, where it waited at a barrier in vain.
+  std::string gaveUp;
 };
 
 /// The rank that owns `name`; -1: nobody does.
