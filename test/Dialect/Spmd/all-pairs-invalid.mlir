@@ -135,6 +135,30 @@ func.func @order_by_intervals(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>) {
 
 #q = affine_map<(q, k, d, e) -> (q, d)>
 #k = affine_map<(q, k, d, e) -> (k, d)>
+#v = affine_map<(q, k, d, e) -> (k, e)>
+#row = affine_map<(q, k, d, e) -> (q)>
+#o = affine_map<(q, k, d, e) -> (q, e)>
+func.func @gradient_by_intervals(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x5xf32>, %max: tensor<8xf32>, %dout: tensor<8x5xf32>) {
+  // expected-error @below {{has 'query_formula' #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>, expected a formula of boundaries}}
+  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %max, %dout maps [#q, #k, #v, #row, #row, #o, #q, #k, #v]
+      {query_formula = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>, query_order = array<i64: 4, 4>} score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } weight {
+  ^bb0(%p: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %p : tensor<f32>
+  } slope {
+  ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %ds : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x5xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x5xf32>)
+      -> (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x5xf32>)
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
 #best = affine_map<(q, k, d, e) -> (q, e)>
 func.func @order_of_the_best(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   // expected-error @below {{has dims in zigzag order, which 'top_k' cannot have}}

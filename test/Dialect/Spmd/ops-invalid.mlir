@@ -161,6 +161,14 @@ func.func @dealt_by_intervals(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // -----
 
+func.func @numbers_by_intervals() -> tensor<8xi32> {
+  // expected-error@+1 {{has 'formula' #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>, expected a formula of boundaries}}
+  %0 = spmd.dealt_iota by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)> sizes [4, 4] : tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
+
+// -----
+
 func.func @dealt_by_a_number() -> tensor<8xi32> {
   // expected-error@+1 {{Invalid attribute `formula` in property conversion: 3 : i64}}
   %0 = "spmd.dealt_iota"() <{sizes = array<i64: 4, 4>, formula = 3 : i64}> : () -> tensor<8xi32>
