@@ -34,10 +34,6 @@ using namespace shardc::spmd;
 /// The runtime leaves no more exchanges unreleased than this (shardrt.h).
 static constexpr unsigned kMaxUnreleased = 6;
 
-static bool isSite(Operation *op) {
-  return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op);
-}
-
 static bool isArgumentOfFunction(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(buffer);
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());

@@ -93,8 +93,7 @@ static void note(Operation *op, Touched &touched, bool inKernel) {
   }
   // Sites touch what they are given; their order among themselves stays. In
   // kernels nothing is touched but what somebody names.
-  if (inKernel ||
-      isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(op) ||
+  if (inKernel || spmd::isSite(op) ||
       op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
       isa<gpu::LaunchOp>(op)) {
     for (Value operand : op->getOperands())

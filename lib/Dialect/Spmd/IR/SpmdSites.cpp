@@ -28,12 +28,14 @@ void RunSiteOp::getEffects(
     }
 }
 
+bool shardc::spmd::isSite(Operation *op) {
+  return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op);
+}
+
 bool shardc::spmd::runsSites(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return isSite(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -13,6 +13,8 @@
 
 namespace shardc::spmd {
 
+/// True if `op` itself runs a site, begins or releases one.
+bool isSite(mlir::Operation *op);
 /// True if `op` runs a site, begins or releases one, or has such an op in it.
 bool runsSites(mlir::Operation *op);
 
