@@ -4,6 +4,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -100,4 +101,12 @@ Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {
   for (Value value : values)
     result = arith::MulIOp::create(b, loc, result, value);
   return result;
+}
+
+Value gpukernels::PointEmitter::loadOutput(OpOperand &output) {
+  if (ArrayAttr starts = spmd::contract::Starts::get(op))
+    if (auto number = dyn_cast<TypedAttr>(
+            starts[output.getOperandNumber() - op.getNumDpsInputs()]))
+      return arith::ConstantOp::create(b, loc, number);
+  return load(output);
 }

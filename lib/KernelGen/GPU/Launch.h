@@ -82,10 +82,6 @@ void setUnrolling(scf::ForOp loop, int64_t count);
 
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
-/// On a generic that reduces: what each output starts from, where no buffer
-/// says it.
-inline constexpr StringLiteral kStarts = "starts";
-
 /// Emits one generic's work at one point of its parallel dims.
 class PointEmitter {
 public:
@@ -95,14 +91,8 @@ public:
   /// Where the op is along each of its dims.
   MutableArrayRef<Value> at() { return point; }
 
-  /// What `output` holds before, or starts from (kStarts).
-  Value loadOutput(OpOperand &output) {
-    if (auto starts = op->getAttrOfType<ArrayAttr>(kStarts))
-      if (auto number = dyn_cast<TypedAttr>(
-              starts[output.getOperandNumber() - op.getNumDpsInputs()]))
-        return arith::ConstantOp::create(b, loc, number);
-    return load(output);
-  }
+  /// What `output` holds before, or starts from (spmd.starts).
+  Value loadOutput(OpOperand &output);
   void storeOutput(OpOperand &output, Value value) {
     memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));
   }

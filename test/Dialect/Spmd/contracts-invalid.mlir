@@ -187,3 +187,58 @@ func.func @unknown_order(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> 
   } -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
+
+// -----
+
+#row = affine_map<(i, j) -> (i)>
+#both = affine_map<(i, j) -> (i, j)>
+func.func @starts_of_one_output(%a: memref<4x8xf32>, %b: memref<4xf32>, %c: memref<4xf32>) {
+  // expected-error @below {{'linalg.generic' op 'spmd.starts' is [0.000000e+00 : f32], expected for each output a number of its elements' type, or unit}}
+  linalg.generic {indexing_maps = [#both, #row, #row], iterator_types = ["parallel", "reduction"], spmd.starts = [0.0 : f32]}
+      ins(%a : memref<4x8xf32>) outs(%b, %c : memref<4xf32>, memref<4xf32>) {
+  ^bb0(%x: f32, %sum: f32, %most: f32):
+    %0 = arith.addf %sum, %x : f32
+    %1 = arith.maximumf %most, %x : f32
+    linalg.yield %0, %1 : f32, f32
+  }
+  return
+}
+
+// -----
+
+#row = affine_map<(i, j) -> (i)>
+#both = affine_map<(i, j) -> (i, j)>
+func.func @starts_of_other_type(%a: memref<4x8xf32>, %b: memref<4xf32>) {
+  // expected-error @below {{'linalg.generic' op 'spmd.starts' is [0 : i32], expected for each output a number of its elements' type, or unit}}
+  linalg.generic {indexing_maps = [#both, #row], iterator_types = ["parallel", "reduction"], spmd.starts = [0 : i32]}
+      ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %0 = arith.addf %sum, %x : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+func.func @starts(%x: f32) {
+  // expected-error @below {{'arith.addf' op 'spmd.starts' is an attribute of 'linalg.generic'}}
+  %0 = arith.addf %x, %x {spmd.starts = [0.0 : f32]} : f32
+  return
+}
+
+// -----
+
+func.func @complex_part(%a: memref<4xcomplex<f32>>) {
+  // expected-error @below {{'builtin.unrealized_conversion_cast' op 'spmd.complex_part' is 2 : i64, expected 0, 1 or -1}}
+  %0 = builtin.unrealized_conversion_cast %a : memref<4xcomplex<f32>> to memref<4xf32, strided<[2]>> {spmd.complex_part = 2 : i64}
+  return
+}
+
+// -----
+
+func.func @library_call(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.sine' op 'spmd.library_call' is an attribute of arithmetic}}
+  %0 = stablehlo.sine %x {spmd.library_call} : tensor<4xf32>
+  return
+}

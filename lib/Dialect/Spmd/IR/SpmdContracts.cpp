@@ -3,7 +3,9 @@
 // One row an attribute: where it may be attached, and which values are valid.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -64,6 +66,8 @@ struct Row {
   StringLiteral expected; ///< values, in words
   bool (*isValue)(Attribute);
   SmallVector<StringRef, 4> ops = {};
+  /// Whether a value is one for the op that has it; null: each is.
+  bool (*fits)(Operation *, Attribute) = nullptr;
 };
 } // namespace
 
@@ -118,6 +122,23 @@ static bool isPermutation(Attribute value) {
 
 static bool isTensorFloat(Attribute value) {
   return isOneOf(value, {"default", "high", "tf32", "tf32x3"});
+}
+
+/// True if `value` has an entry for each output of `op`: a number of its
+/// elements' type, or unit.
+static bool areStarts(Operation *op, Attribute value) {
+  auto starts = cast<ArrayAttr>(value);
+  auto target = dyn_cast<DestinationStyleOpInterface>(op);
+  return target && int64_t(starts.size()) == target.getNumDpsInits() &&
+         llvm::all_of(llvm::zip_equal(starts, target.getDpsInits()),
+                      [](auto entry) {
+                        auto [start, output] = entry;
+                        if (isa<UnitAttr>(start))
+                          return true;
+                        return isa<FloatAttr, IntegerAttr>(start) &&
+                               cast<TypedAttr>(start).getType() ==
+                                   getElementTypeOrSelf(output.getType());
+                      });
 }
 
 template <typename C>
@@ -286,6 +307,24 @@ static std::vector<Row> makeRows() {
        {"builtin.unrealized_conversion_cast"}},
       {TensorMaps::name(), OnOps, ofKernels, "a number of at least 0",
        isAtLeast<0>, kernels},
+
+      {Starts::name(),
+       OnOps,
+       "'linalg.generic'",
+       "for each output a number of its elements' type, or unit",
+       isOfType<Starts>,
+       {"linalg.generic"},
+       areStarts},
+      {ComplexPart::name(),
+       OnOps,
+       "casts",
+       "0, 1 or -1",
+       [](Attribute value) {
+         return isAtLeast<-1>(value) &&
+                cast<IntegerAttr>(value).getValue().sle(1);
+       },
+       {"builtin.unrealized_conversion_cast"}},
+      mark<LibraryCall>(OnOps, ofArithmetic, arithmetic),
   };
 }
 
@@ -317,7 +356,8 @@ static LogicalResult verify(Operation *op, NamedAttribute attr, unsigned place,
   if (!isAllowed)
     return op->emitOpError()
            << on << "'" << name << "' is an attribute of " << row->where;
-  if (!row->isValue(attr.getValue()))
+  if (!row->isValue(attr.getValue()) ||
+      (row->fits && !row->fits(op, attr.getValue())))
     return op->emitOpError() << on << "'" << name << "' is " << attr.getValue()
                              << ", expected " << row->expected;
   return success();

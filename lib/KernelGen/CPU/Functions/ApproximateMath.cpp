@@ -78,7 +78,7 @@ static functions::Unary formulaOf(StringRef name, Type element,
 static void expandFunction(Operation *op, int64_t permutes) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   if (!hasLanes(type) || !(element.isF32() || element.isF64()) ||
-      op->hasAttr(functions::kLibrary))
+      spmd::contract::LibraryCall::has(op))
     return;
   ImplicitLocOpBuilder b(op->getLoc(), op);
   functions::Num x{&b, op->getOperand(0)};

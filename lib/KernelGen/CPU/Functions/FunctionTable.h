@@ -2,6 +2,7 @@
 #ifndef SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
 #define SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
 
+#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 #include "shardc/Support/Functions.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -9,12 +10,10 @@ namespace shardc::functions {
 
 using Unary = Num (*)(Num);
 
-/// An op that stays a call of libm, which rounds right to less than one unit.
-inline constexpr llvm::StringLiteral kLibrary = "library_call";
-
+/// A call of libm.
 template <typename MathOp> Num libraryCall(Num x) {
   auto op = MathOp::create(*x.b, x.v);
-  op->setAttr(kLibrary, x.b->getUnitAttr());
+  spmd::contract::LibraryCall::set(op);
   return {x.b, op};
 }
 

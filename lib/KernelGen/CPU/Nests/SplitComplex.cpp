@@ -8,20 +8,19 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 
 using namespace mlir;
 
 namespace shardc::cpu {
 
-static constexpr llvm::StringLiteral kPartAttrName = "part";
-
 std::optional<PartOfComplex> partOfComplex(Value memref) {
   auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
-  if (!cast || !cast->hasAttr(kPartAttrName))
+  IntegerAttr part =
+      cast ? spmd::contract::ComplexPart::get(cast) : IntegerAttr();
+  if (!part)
     return std::nullopt;
-  return PartOfComplex{
-      cast.getInputs()[0],
-      cast->getAttrOfType<IntegerAttr>(kPartAttrName).getInt()};
+  return PartOfComplex{cast.getInputs()[0], part.getInt()};
 }
 
 namespace {
@@ -60,7 +59,7 @@ struct Splitter {
                         type.getMemorySpace());
     auto op =
         UnrealizedConversionCastOp::create(b, memref.getLoc(), made, memref);
-    op->setAttr(kPartAttrName, b.getI64IntegerAttr(which));
+    spmd::contract::ComplexPart::set(op, b.getI64IntegerAttr(which));
     return cast = op.getResult(0);
   }
 
@@ -235,7 +234,7 @@ void splitComplex(Operation *root) {
 void eraseUnusedParts(Operation *root) {
   SmallVector<UnrealizedConversionCastOp> casts;
   root->walk([&](UnrealizedConversionCastOp op) {
-    if (op->hasAttr(kPartAttrName) && op->use_empty())
+    if (spmd::contract::ComplexPart::has(op) && op->use_empty())
       casts.push_back(op);
   });
   for (UnrealizedConversionCastOp op : casts)

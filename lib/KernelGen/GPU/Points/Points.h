@@ -26,7 +26,7 @@ bool launchVectors(linalg::GenericOp op);
 bool launchScatter(scf::ForOp loop);
 
 /// Takes away ops that set `op`'s outputs to numbers which it reduces into: it
-/// starts from these (kStarts).
+/// starts from these (spmd.starts).
 void foldFills(linalg::GenericOp op);
 
 /// Makes one op of reductions of columns of `block` that share an input; not of

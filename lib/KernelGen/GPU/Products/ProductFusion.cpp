@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -234,7 +235,7 @@ void gpukernels::foldFills(linalg::GenericOp op) {
     return;
   for (linalg::GenericOp fill : fills)
     fill.erase();
-  op->setAttr(kStarts, ArrayAttr::get(op.getContext(), starts));
+  spmd::contract::Starts::set(op, ArrayAttr::get(op.getContext(), starts));
 }
 
 bool gpukernels::mayStartFromNegativeZero(linalg::GenericOp op) {
