@@ -1,14 +1,18 @@
 //===- DynamicSlices.cpp - Slices that start where the program says -------===//
 //
 // Starts are the same on all ranks. Along a cut dim, a slice asks the ranks
-// that own it for rows; an update is written by the ranks that own its place,
-// each its part: it is there whole, or comes from those that have the parts.
+// that own it for rows; of nearly all of a dim it is a window that moves by
+// little, and reads past its block by as much. An update is written by the
+// ranks that own its place, each its part: it is there whole, or comes from
+// those that have the parts.
 //
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Layout/ExtentSums.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -68,11 +72,15 @@ struct LocalPart {
   }
 
   void cut(Localization &localization, int64_t dim, Value start, int64_t size) {
+    cut(dim, start, localization.isOpen(size) ? ShapedType::kDynamic : size,
+        localization.numberOf(size));
+  }
+  void cut(int64_t dim, Value start, int64_t size, OpFoldResult sizeValue) {
     SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = localization.isOpen(size) ? ShapedType::kDynamic : size;
+    shape[dim] = size;
     type = type.clone(shape);
     offsets[dim] = start;
-    sizes[dim] = localization.numberOf(size);
+    sizes[dim] = sizeValue;
   }
   bool isEmpty() const { return llvm::is_contained(type.getShape(), 0); }
   Value take(OpBuilder &builder, Location loc) const {
@@ -121,8 +129,35 @@ static RowAccess accessOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> slices) {
 // dynamic_slice
 //===----------------------------------------------------------------------===//
 
-/// Dims taken whole pass: their start is clamped to 0. Along others rows are
-/// asked for.
+/// A window moves by no more than one part in so many of what it takes.
+static constexpr int64_t kLeastTaken = 8;
+
+/// By how much the start of a slice of `part` of a dim of `size` elements may
+/// move, where that is little in all bindings, and no more than what a rank has
+/// of a dim that all ranks share; none where it is not.
+static std::optional<int64_t> smallMove(stablehlo::DynamicSliceOp op,
+                                        int64_t size, int64_t part) {
+  std::optional<int64_t> move = size - part;
+  if (*move <= 0 || *move > part / kLeastTaken)
+    return std::nullopt;
+  if (auto module = op->getParentOfType<ModuleOp>())
+    for (auto meshOp : module.getOps<spmd::MeshOp>()) {
+      spmd::MeshAttr mesh = meshOp.getMesh();
+      bool isOpen = mesh.isOpen(size) || mesh.isOpen(part);
+      if (*move > part / std::max<int64_t>(1, mesh.getNumRanks()) ||
+          (isOpen && constantDifference(mesh.getExtents().getExtents(), size,
+                                        part) != move))
+        return std::nullopt;
+    }
+  return move;
+}
+
+/// True for dims that the rule takes as windows.
+static bool movesLittle(const IndexMap &map) { return map.terms.size() > 1; }
+
+/// Dims taken whole pass: their start is clamped to 0. Of those taken but for a
+/// few elements, an iteration may read as many on as there are starts. Along
+/// others rows are asked for.
 static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
   ShardingRule rule;
   TensorRule operand, result;
@@ -131,6 +166,14 @@ static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
     if (size == part) {
       operand.dims.push_back(passingDim(rule, size));
       result.dims.push_back(operand.dims.back());
+      continue;
+    }
+    if (std::optional<int64_t> move = smallMove(op, size, part)) {
+      IndexMap map = passingDim(rule, part);
+      result.dims.push_back(map);
+      map.terms.push_back(
+          {rule.addFactor(*move + 1, FactorKind::NeedReplication), 1});
+      operand.dims.push_back(map);
       continue;
     }
     int64_t factor = rule.addFactor(size, FactorKind::Distributed);
@@ -160,8 +203,10 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
   for (int64_t d = 0, e = extents.size(); d < e; ++d) {
     if (extents[d] == slices[d])
       continue;
-    bool isAsked = isCut(localization, rule.operands[0].dims[d]) ||
-                   isCut(localization, rule.results[0].dims[d]);
+    const IndexMap &map = rule.operands[0].dims[d];
+    bool isAsked =
+        !movesLittle(map) && (isCut(localization, map) ||
+                              isCut(localization, rule.results[0].dims[d]));
     (isAsked ? asked : own).push_back(d);
   }
   bool isStatic = type.hasStaticShape() &&
@@ -171,15 +216,32 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
     slice.setSliceSizes(type.getShape());
     return SmallVector<Value>{slice.getResult()};
   }
-  // Dims that are whole on this rank first: what is left of the operand is
-  // small.
+  // Dims of which this rank has all that it takes first: what is left of the
+  // operand is small.
+  auto isWindow = [&](int64_t d) {
+    return movesLittle(rule.operands[0].dims[d]) &&
+           localization.isOperandDimLocal(0, d);
+  };
   if (!own.empty()) {
     LocalPart part(builder, loc, local);
-    for (int64_t d : own)
-      part.cut(
-          localization, d,
-          clampedStart(localization, loc, starts[d], extents[d], slices[d]),
-          slices[d]);
+    for (int64_t d : own) {
+      Value start =
+          clampedStart(localization, loc, starts[d], extents[d], slices[d]);
+      if (!isWindow(d)) {
+        part.cut(localization, d, start, slices[d]);
+        continue;
+      }
+      // From the same place of what is read as of the whole; of no elements
+      // from none.
+      auto index = [&](OpFoldResult value) {
+        return getValueOrCreateConstantIndexOp(builder, loc, value);
+      };
+      OpFoldResult size = localization.resultDimSize(0, d);
+      Value last = builder.createOrFold<arith::SubIOp>(
+          loc, index(dimOf(builder, loc, local, d)), index(size));
+      part.cut(d, arith::MinSIOp::create(builder, loc, start, last),
+               type.getDimSize(d), size);
+    }
     if (part.isEmpty()) {
       Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum,
                                   part.type.getElementType());
@@ -195,7 +257,8 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
                       {localization.wholeTable(asked.size())},
                       localization.resultTables(0)};
   for (int64_t d : own)
-    tables.addressed[d] = localization.wholeTable(slices[d]);
+    tables.addressed[d] =
+        isWindow(d) ? tables.positions[d] : localization.wholeTable(slices[d]);
   Value indices = indexVector(builder, loc, starts, asked);
   return SmallVector<Value>{gatherRows(
       localization, op, accessOf(asked, slices), tables, local, indices, type)};

@@ -382,6 +382,13 @@ func.func @main(%a: tensor<6x5xi64>, %i: tensor<i32>, %j: tensor<i32>) -> tensor
   return %0 : tensor<2x5xi64>
 }
 
+// CASE dynamic_slice_of_all_but_one
+// RULE ([a + b, c], [], []) -> ([a, c]) {a=8, b=2 whole, c=5}
+func.func @main(%a: tensor<9x5xi64>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<8x5xi64> {
+  %0 = stablehlo.dynamic_slice %a, %i, %j, sizes = [8, 5] : (tensor<9x5xi64>, tensor<i32>, tensor<i32>) -> tensor<8x5xi64>
+  return %0 : tensor<8x5xi64>
+}
+
 // CASE dynamic_update_slice
 // RULE ([a, c], [b, c], [], []) -> ([a, c]) {a=6 distributed, b=2 travels, c=5}
 func.func @main(%a: tensor<6x5xi64>, %u: tensor<2x5xi64>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<6x5xi64> {

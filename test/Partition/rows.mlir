@@ -89,6 +89,34 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 // -----
 
+// Of a slice of all rows but ten, each rank reads ten rows more than it takes, wherever the slice begins.
+sdy.mesh @mesh = <["x"=4]>
+// CHECK-LABEL: func @main(
+//   CHECK-NOT:   spmd.{{all_gather|row_plan}}
+//       CHECK:   %[[GROWN:.*]] = spmd.halo_exchange {{.*}} -> tensor<1005x64xf32>
+//   CHECK-NOT:   spmd.{{all_gather|row_plan|halo_exchange}}
+//       CHECK:   stablehlo.dynamic_slice %[[GROWN]], {{.*}}, sizes = [995, 64]
+func.func @main(%table: tensor<3990x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<i32>, %zero: tensor<i32>)
+    -> (tensor<3980x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dynamic_slice %table, %start, %zero, sizes = [3980, 64] : (tensor<3990x64xf32>, tensor<i32>, tensor<i32>) -> tensor<3980x64xf32>
+  return %0 : tensor<3980x64xf32>
+}
+
+// -----
+
+// Of a slice that leaves out more rows than a rank has, rows are asked for.
+sdy.mesh @mesh = <["x"=40]>
+// CHECK-LABEL: func @main(
+//   CHECK-NOT:   spmd.{{all_gather|halo_exchange}}
+//       CHECK:   spmd.row_plan
+func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<i32>, %zero: tensor<i32>)
+    -> (tensor<3880x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dynamic_slice %table, %start, %zero, sizes = [3880, 64] : (tensor<4000x64xf32>, tensor<i32>, tensor<i32>) -> tensor<3880x64xf32>
+  return %0 : tensor<3880x64xf32>
+}
+
+// -----
+
 // Owners write their part of an update that all ranks have: nothing moves.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(

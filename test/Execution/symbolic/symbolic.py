@@ -303,6 +303,14 @@ def spectrum(x):
     return jnp.fft.irfft(jnp.fft.rfft(x, axis=1) * jnp.arange(5), axis=1)
 
 
+@program(["n, 3", "2"], [0, None], types=[F32, I32], least=4, constraints=["n >= 4"])
+def all_rows_but_three(x, i):
+    """A slice that begins where a value says, of nearly all: a window that moves by three."""
+    n = x.shape[0]
+    taken, pull = jax.vjp(lambda x: jnp.sin(lax.dynamic_slice(x, (i[0] % 5, 0), (n - 3, 3))), x)
+    return taken, lax.dynamic_slice(taken, (i[1] % 2, 0), (n - 4, 3)).sum(1), *pull(jnp.cos(taken))
+
+
 @program(["n, 3", "m"], [0, 0], types=[F32, I32])
 def rows(x, i):
     return x[i % x.shape[0]]

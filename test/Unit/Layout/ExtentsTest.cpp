@@ -1,5 +1,6 @@
 //===- ExtentsTest.cpp - Numbers that follow from open extents ------------===//
 #include "shardc/Layout/Extents.h"
+#include "shardc/Layout/ExtentSums.h"
 #include "shardc/Layout/Formula.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -87,6 +88,62 @@ TEST(Extents, NothingOverflows) {
   std::string error;
   EXPECT_TRUE(extents.evaluate(Dims{{{0, 0}, INT64_MAX / 2}}, error).empty());
   EXPECT_NE(error.find("overflows"), std::string::npos);
+}
+
+TEST(Extents, WhatExtentsShareCancels) {
+  Sample sample;
+  using K = ExtentKind;
+  Extents &extents = sample.extents;
+  auto number = [&](int64_t id) { return extents[id].placeholder; };
+  auto make = [&](K kind, int64_t a, int64_t b) {
+    return *extents.add(kind, {a, b});
+  };
+  auto constant = [&](int64_t value) { return extents.addConstant(value); };
+  int64_t even = make(K::Multiply, constant(2), sample.half),
+          padded = make(K::Add, even, constant(40)),
+          part = make(K::Subtract, padded, constant(33)),
+          rest = make(K::Subtract, sample.sum, sample.m),
+          up = make(K::Subtract, make(K::Add, sample.n, constant(90)), even);
+  int64_t n = number(sample.n);
+  EXPECT_EQ(constantDifference(extents, n + 3, n - 2), 5);
+  EXPECT_EQ(constantDifference(extents, n, n), 0);
+  EXPECT_EQ(constantDifference(extents, 12, 5), 7);
+  EXPECT_EQ(constantDifference(extents, number(padded), number(part)), 33);
+  EXPECT_EQ(constantDifference(extents, number(part), number(padded)), -33);
+  EXPECT_EQ(constantDifference(extents, n + 1, number(rest)), 1);
+  EXPECT_EQ(constantDifference(extents, 2 * n + 1, 2 * number(rest)), 1);
+  // What an extent leaves over, other extents, and numbers.
+  EXPECT_EQ(constantDifference(extents, n + 1, number(even)), std::nullopt);
+  EXPECT_EQ(constantDifference(extents, number(padded), n), std::nullopt);
+  EXPECT_EQ(constantDifference(extents, n, number(sample.m)), std::nullopt);
+  EXPECT_EQ(constantDifference(extents, n, 5), std::nullopt);
+  EXPECT_EQ(constantDifference(extents, 2 * n, n), std::nullopt);
+  // A difference that is 90 or 91 has no placeholder, but is none of n either.
+  EXPECT_EQ(constantDifference(extents, n + number(up), n), number(up));
+}
+
+TEST(Extents, ZeroIsLessThanWhatIsNotNegative) {
+  // max(n / 2 + more, 0), and n / 2: the sum itself is in no shape, and has no
+  // placeholder.
+  auto difference = [](int64_t more) {
+    Sample sample;
+    Extents &extents = sample.extents;
+    int64_t constant = extents.addConstant(more), zero = extents.addConstant(0),
+            inner = *extents.add(ExtentKind::Add, {sample.half, constant}),
+            most = *extents.add(ExtentKind::Max, {inner, zero});
+    std::vector<int64_t> words = extents.words();
+    size_t at = 1;
+    for (int64_t i = 0; i < inner; ++i)
+      at += 3 + words[at + 2];
+    words[at + 1] = 0;
+    std::span<const int64_t> rest = words;
+    Extents named;
+    EXPECT_EQ(named.read(rest), "");
+    return constantDifference(named, extents[most].placeholder,
+                              extents[sample.half].placeholder);
+  };
+  EXPECT_EQ(difference(70), 70);
+  EXPECT_EQ(difference(-70), std::nullopt);
 }
 
 TEST(Extents, WordsComeBack) {
