@@ -234,7 +234,7 @@ void Refiner::noteResult(Operation *op) {
   auto note = [&](int64_t dim, std::optional<int64_t> id) {
     if (id && !extents.isConstant(*id) &&
         extents[*id].placeholder == result.getDimSize(dim))
-      used.insert(*id);
+      use(*id, op, "size", dim);
   };
   auto windows = [&](int64_t dim, int64_t size, int64_t dilation, int64_t low,
                      int64_t high, int64_t window, int64_t windowDilation,
@@ -303,12 +303,23 @@ void Refiner::guardExtents() {
     if (taken == id)
       continue;
     std::optional<int64_t> same = extents.add(ExtentKind::Equal, {id, taken});
-    if (same && !extents.isConstant(*same))
-      extents.conditions.push_back(
-          {*same,
-           "extents that are {0} and {1} here were compiled as one number; "
-           "compile the program for these shapes (--shapes)",
-           {id, taken}});
+    if (!same || extents.isConstant(*same))
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (auto found = uses.find(id); found != uses.end()) {
+      const Use &use = found->second;
+      os << "'" << use.op << "' at " << userLocation(use.loc) << " has "
+         << use.what << " {0}";
+      if (use.dim >= 0)
+        os << " along dim " << use.dim;
+      os << ", but was ";
+    } else {
+      os << "an extent that is {0} here was ";
+    }
+    os << "compiled as if that were {1}, since the compiled program has one "
+          "number for both; compile the program for these shapes (--shapes)";
+    extents.conditions.push_back({*same, text, {id, taken}});
   }
   extents = usedExtents();
 }

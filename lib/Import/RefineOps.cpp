@@ -254,13 +254,13 @@ FailureOr<Value> Refiner::smallSlice(RealDynamicSliceOp op) {
     return Value();
   SmallVector<int64_t> sizes;
   auto operand = cast<RankedTensorType>(op.getOperand().getType());
-  for (auto [start, limit, whole] :
-       llvm::zip_equal(*starts, *limits, operand.getShape())) {
+  for (auto [dim, start, limit, whole] :
+       llvm::enumerate(*starts, *limits, operand.getShape())) {
     int64_t size = placeholderOf(limit) - placeholderOf(start);
     if (start.extent >= 0 || limit.extent >= 0)
       if (auto length = extents.add(ExtentKind::Subtract,
                                     {numberOf(limit), numberOf(start)}))
-        used.insert(*length);
+        use(*length, op, "length", dim);
     if (size < 0 || size > whole)
       return op.emitOpError("takes ")
              << size << " of a dim of " << whole << " elements";
@@ -580,7 +580,7 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
       return failure();
     twin = *made;
   } else if (auto gather = dyn_cast<DynamicGatherOp>(op)) {
-    auto sizes = read(op, gather.getSliceSizes(), "slice sizes");
+    auto sizes = read(op, gather.getSliceSizes(), "slice size");
     if (failed(sizes))
       return failure();
     for (auto [slice, size] : llvm::zip(

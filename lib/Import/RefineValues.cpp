@@ -37,9 +37,11 @@ FailureOr<SmallVector<int64_t>> Refiner::read(Operation *op, Value value,
   FailureOr<Numbers> numbers = numbersOf(op, value, what);
   if (failed(numbers))
     return failure();
-  for (const Number &number : *numbers)
+  bool isList = cast<ShapedType>(value.getType()).getRank() == 1;
+  for (auto [dim, number] : llvm::enumerate(*numbers))
     if (number.extent >= 0)
-      used.insert(number.extent);
+      use(number.extent, op, what == "shape" ? "size" : what,
+          isList ? dim : -1);
   return llvm::map_to_vector(
       *numbers, [&](const Number &number) { return placeholderOf(number); });
 }

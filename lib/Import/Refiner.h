@@ -187,8 +187,22 @@ private:
   Paddings paddings;
   const Paddings *replayed = nullptr;
   size_t nextChoice = 0;
-  std::set<int64_t> used; ///< extents that shapes are made of
-  Extents named;          ///< what usedExtents() returned last
+  /// Notes that `what` of an op is made of an extent, along `dim` if not -1.
+  void use(int64_t extent, mlir::Operation *op, llvm::StringRef what,
+           int64_t dim) {
+    if (used.insert(extent).second)
+      uses.try_emplace(extent,
+                       Use{op->getName(), op->getLoc(), what.str(), dim});
+  }
+  struct Use {
+    mlir::OperationName op;
+    mlir::Location loc;
+    std::string what;
+    int64_t dim;
+  };
+  std::set<int64_t> used;      ///< extents that shapes are made of
+  std::map<int64_t, Use> uses; ///< and what was made of them first
+  Extents named;               ///< what usedExtents() returned last
   size_t namedUsed = 0;
   llvm::DenseMap<mlir::Value, Numbers> known;
 };

@@ -59,7 +59,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
 
 // Two extents that one number stands for have to be equal in each binding.
 // CHECK: requires
-// CHECK-SAME: "extents that are {0} and {1} here were compiled as one number
+// CHECK-SAME: "'stablehlo.dynamic_iota' at {{.*}}refine-open.mlir{{.*}} has size {0} along dim 0, but was compiled as if that were {1}, since the compiled program has one number for both; compile the program for these shapes
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
