@@ -8,6 +8,10 @@
 //     windows of 3, 2 apart, over x padded by [l, h]
 //     pad x by [2, 2], dynamic_slice from 2 - l, windows without padding
 //
+// The slice takes all but as many elements as its start may move by, whatever
+// is bound; what is too much above is cut off behind it. So a cut dim is sliced
+// block by block, with a halo that is known.
+//
 // Which numbers are chosen is the same for the programs that are compared with
 // it, and what was assumed is asked of each binding.
 //
@@ -79,7 +83,7 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
   int64_t size = extents[*all].placeholder;
   PaddingChoice choice;
   bool isExact = true, isSame = dim.canFill, isDrawn = true;
-  int64_t leastHigh = INT64_MAX;
+  int64_t leastHigh = INT64_MAX, mostHigh = INT64_MIN, mostBoth = INT64_MIN;
   std::mt19937_64 random(1);
   for (int draw = 0; draw < kDraws && isDrawn; ++draw) {
     std::map<std::pair<int64_t, int64_t>, int64_t> dims;
@@ -95,24 +99,28 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     choice.least = std::min(choice.least, values[low]);
     choice.most = std::max(choice.most, values[low]);
     leastHigh = std::min(leastHigh, values[high]);
-    choice.high = std::max(choice.high, values[high]);
+    mostHigh = std::max(mostHigh, values[high]);
+    mostBoth = std::max(mostBoth, values[low] + values[high]);
   }
   extents = before;
   if (!isDrawn || (!isExact && !isSame))
     return std::nullopt;
   choice.isExact = isExact;
+  // What is left when it is padded by the least below is enough.
+  choice.high = mostBoth - choice.least;
   // What is cut off is of another number of elements than what is left, and
   // than anything else.
-  bool isMoved = choice.least != choice.most || leastHigh != choice.high;
-  if (isExact && isMoved)
-    for (;; ++choice.high) {
-      int64_t number = size - placeholderOf(dim.low) + choice.most -
+  if (isExact && (choice.least != choice.most || leastHigh != mostHigh)) {
+    auto isOther = [&](int64_t low) {
+      int64_t number = size - placeholderOf(dim.low) + low -
                        placeholderOf(dim.high) + choice.high;
       std::optional<LinearExtent> found = said.find(number);
-      if (number != size &&
-          (!found || found->coefficient != 1 || found->constant != 0))
-        break;
-    }
+      return number != size &&
+             (!found || found->coefficient != 1 || found->constant != 0);
+    };
+    while (!isOther(choice.most) || !isOther(choice.least))
+      ++choice.high;
+  }
 
   auto ask = [&](K kind, std::optional<int64_t> a, std::optional<int64_t> b) {
     std::optional<int64_t> holds = add(kind, a, b);
@@ -126,7 +134,8 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
   if (isExact) {
     int64_t taken = idOf(size);
     ask(K::Equal, padded(), taken);
-    ask(K::LessEqual, numberOf(dim.high), constant(choice.high));
+    ask(K::LessEqual, add(K::Add, numberOf(dim.low), numberOf(dim.high)),
+        constant(choice.least + choice.high));
   } else {
     same = windowsIn(filled());
     ask(K::Equal, windowsIn(padded()), same);
@@ -163,7 +172,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
   for (auto [dim, left] : llvm::zip_equal(dims, isLeft))
     for (const Number &number : {dim.low, dim.high})
       if (left && number.extent >= 0)
-        used.insert(number.extent);
+        use(number.extent, op, "padding", dim.dim);
   if (!llvm::is_contained(isLeft, false))
     return isLeft;
 
@@ -171,7 +180,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
   auto type = cast<RankedTensorType>(inputs.front().getType());
   int64_t rank = type.getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0),
-      padded(type.getShape()), sliced(type.getShape()), zeros(rank, 0),
+      padded(type.getShape()), moved(padded), sliced(padded), zeros(rank, 0),
       ones(rank, 1);
   SmallVector<Value> starts(rank);
   bool isMoving = false, isCut = false;
@@ -187,10 +196,11 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     sliced[d] = choice->isExact
                     ? base + placeholderOf(dim.low) + placeholderOf(dim.high)
                     : base + dim.reach - 1;
+    moved[d] = padded[d] - (choice->most - choice->least);
     // In a binding nothing may be left to cut off.
     if (!replayed)
-      paddings[firstPadding + i]->isCut = sliced[d] != padded[d];
-    isCut |= replayed ? choice->isCut : sliced[d] != padded[d];
+      paddings[firstPadding + i]->isCut = sliced[d] != moved[d];
+    isCut |= replayed ? choice->isCut : sliced[d] != moved[d];
     if (choice->least == choice->most)
       continue;
     isMoving = true;
@@ -222,11 +232,18 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
                              fill, low, high, interior);
     noteResult(pad);
     input = pad;
-    auto made = RankedTensorType::get(sliced, element);
     if (isMoving)
-      input = DynamicSliceOp::create(b, made, input, starts, sliced);
-    else if (isCut)
-      input = SliceOp::create(b, made, input, zeros, sliced, ones);
+      input = DynamicSliceOp::create(b, RankedTensorType::get(moved, element),
+                                     input, starts, moved);
+    for (auto [d, size, whole] : llvm::enumerate(moved, padded))
+      if (size != whole && !extents.empty())
+        if (auto part =
+                extents.add(ExtentKind::Subtract,
+                            {idOf(whole), extents.addConstant(whole - size)}))
+          use(*part, op, "size", d);
+    if (isCut)
+      input = SliceOp::create(b, RankedTensorType::get(sliced, element), input,
+                              zeros, sliced, ones);
   }
   return isLeft;
 }

@@ -31,3 +31,24 @@ func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
   return %n : tensor<i32>
 }
+
+// -----
+
+// Where padding below depends on a remainder, the slice that begins by so much later reads its block and one row more.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: spmd.{{all_gather|row_plan}}
+// CHECK: spmd.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.dynamic_slice' reads past its block of dim 1"
+// CHECK: spmd.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.convolution' reads past its block of dim 1"
+// CHECK-NOT: spmd.{{all_gather|row_plan|halo_exchange}}
+// CHECK: return
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<2x?x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %w: tensor<3x3x4xf32>) -> tensor<2x?x4xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 1 : (tensor<2x?x3xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %odd = stablehlo.remainder %n, %two : tensor<i32>
+  %low = stablehlo.reshape %odd : (tensor<i32>) -> tensor<1x1xi32>
+  %high = stablehlo.constant dense<1> : tensor<1x1xi32>
+  %padding = stablehlo.concatenate %low, %high, dim = 1 : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x2xi32>
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, window_strides = array<i64: 2>}> : (tensor<2x?x3xf32>, tensor<3x3x4xf32>, tensor<1x2xi32>) -> tensor<2x?x4xf32>
+  return %0 : tensor<2x?x4xf32>
+}
