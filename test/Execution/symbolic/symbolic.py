@@ -1,12 +1,13 @@
 """Compile programs with symbolic extents once, and run each of them on many extents.
 
-    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--reproducible] [--draws N] [--seed N] [--keep DIR]
+    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--reproducible] [--without-gathers] [--draws N] [--seed N] [--keep DIR]
 
 Each program is exported by jax.export with symbolic shapes, cut over a mesh of 1, 2 and 4 ranks, and compiled once with
 ``--dynamic=all``. Programs with a manual region (``shard_map``) have a mesh of their own, of all ranks along "x" or of two along "y". The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
 is compared with what JAX computes for the same arrays. Nothing is compiled between two runs. With ``--symbolic-mesh``
 the number of ranks is left open too: there is one artifact, which runs on all of ``--ranks``. With ``--reproducible``
-results are also compared by their bytes, on all numbers of ranks, balanced and uneven.
+results are also compared by their bytes, on all numbers of ranks, balanced and uneven. With ``--without-gathers`` a
+program fails that gathers a cut dim, or asks for rows of it; with ``--draws 0`` nothing else is asked.
 
 Prints a line for each program and number of ranks; at the end how many passed, failed and were refused (code 77). Exits
 1 if one failed, or one that was named was refused.
@@ -954,6 +955,15 @@ def check_bytes(options, name, counts):
     return "passed", f"{options.draws} extents, the same bytes"
 
 
+def gathers_in(options, model):
+    """Ops of the program for one rank that take more of a cut dim than what is beside a block; or what is wrong with it."""
+    passes = ["--spmd-import=dynamic=all", "--spmd-raise", "--spmd-propagate", "--spmd-partition"]
+    local = run([options.shard_opt, str(model), *passes])
+    if local.returncode:
+        return says(local)
+    return ", ".join(sorted(set(re.findall(r"spmd\.(?:all_gather|all_to_all|row_plan)\b", local.stdout))))
+
+
 def check(options, name, counts):
     """Compiles a program once and runs it on each number of ranks; where the mesh is closed there is one number."""
     chosen = PROGRAMS[name]
@@ -961,6 +971,10 @@ def check(options, name, counts):
         folder = Path(options.keep or made)
         model, artifact, data = (folder / f"{name}{ending}" for ending in (".mlir", ".so", ".npz"))
         model.write_text(exported(chosen, 2 if options.symbolic_mesh else counts[0]))
+        if options.without_gathers and (found := gathers_in(options, model)):
+            return "FAILED", found
+        if options.draws == 0:
+            return "passed", "no extents"
         left_open = ["--dynamic=all", *(["--symbolic-mesh=x"] if options.symbolic_mesh else [])]
         quick = ["--quick"] if options.quick else []
         compiled = run([options.shard_translate, str(model), *left_open, *quick, "-o", str(artifact)])
@@ -986,12 +1000,14 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--symbolic-mesh", action="store_true", help="one artifact for all numbers of ranks")
     parser.add_argument("--reproducible", action="store_true", help="compare bytes between numbers of ranks and cuts")
+    parser.add_argument("--without-gathers", action="store_true", help="a program that gathers a cut dim, or asks for rows, fails")
     parser.add_argument("--quick", action="store_true", help="compile without LLVM's optimisations")
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="keeps the last model, artifact and arrays here")
     parser.add_argument("--shard-translate", default="shard-translate")
     parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--shard-opt", default="shard-opt")
     options = parser.parse_args()
     if options.list:
         print("\n".join(PROGRAMS))
