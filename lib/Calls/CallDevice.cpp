@@ -104,6 +104,7 @@ Value KernelArguments::passTensorMap(UnrealizedConversionCastOp cast) {
   int64_t kind = element.isBF16()  ? SHARDRT_MAP_BF16
                  : element.isF16() ? SHARDRT_MAP_F16
                  : element.isF32() ? SHARDRT_MAP_F32
+                 : bytes == 1      ? SHARDRT_MAP_U8
                                    : SHARDRT_MAP_F64;
   // Windows are told by what is said of each dim of theirs.
   bool isOfWindows = box.size() != static_cast<int64_t>(groups.size());

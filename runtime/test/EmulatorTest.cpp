@@ -878,6 +878,7 @@ TEST(Emulator, CopiesWindowsByTma) {
 enum class Wrong {
   Matrices,
   Lines,
+  NarrowLines,
   Descriptor,
   Sums,
   Fence,
@@ -906,7 +907,9 @@ template <Wrong wrong> void misusesProducts(Thread *thread, const int64_t *) {
   int32_t config =
       8 | SHARDRT_PRODUCT_CHECK |
       (wrong == Wrong::Lines ? SHARDRT_PRODUCT_TF32 | SHARDRT_PRODUCT_LEFT_LINES
-                             : SHARDRT_PRODUCT_BF16);
+       : wrong == Wrong::NarrowLines
+           ? SHARDRT_PRODUCT_F8 | SHARDRT_PRODUCT_RIGHT_LINES
+           : SHARDRT_PRODUCT_BF16);
   int64_t left = describes(wrong == Wrong::Matrices && t == 5 ? 1024 : 0);
   auto multiply = [&](int64_t sums) {
     return shardrt_emulated_product(thread, left, describes(rows), sums, config,
@@ -947,6 +950,8 @@ TEST(Emulator, FindsMisusedProducts) {
   expect(misusesProducts<Wrong::Matrices>, "give it different matrices");
   expect(misusesProducts<Wrong::Lines>,
          "matrices of tf32 stand along the depth");
+  expect(misusesProducts<Wrong::NarrowLines>,
+         "matrices of 8-bit floats stand along the depth");
   expect(misusesProducts<Wrong::Descriptor>,
          "a descriptor is not of rows of 128 swizzled bytes");
   expect(misusesProducts<Wrong::Sums>, "its sums are none of the thread's");

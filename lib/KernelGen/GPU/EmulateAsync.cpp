@@ -132,19 +132,34 @@ std::optional<LogicalResult> Emulation::rewriteWarpgroup(Rewrite &at) {
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isBF16 = product.getTypeA() == NVVM::WGMMATypes::bf16;
     bool isTF32 = product.getTypeA() == NVVM::WGMMATypes::tf32;
+    auto isE5M2 = [](NVVM::WGMMATypes type) {
+      return type == NVVM::WGMMATypes::e5m2;
+    };
+    auto hasEightBits = [&](NVVM::WGMMATypes type) {
+      return type == NVVM::WGMMATypes::e4m3 || isE5M2(type);
+    };
+    bool isNarrow = hasEightBits(product.getTypeA());
     bool begins = product.getScaleD() == NVVM::WGMMAScaleOut::zero;
-    if ((!isBF16 && !isTF32 && product.getTypeA() != NVVM::WGMMATypes::f16) ||
-        product.getTypeA() != product.getTypeB() ||
+    if ((!isBF16 && !isTF32 && !isNarrow &&
+         product.getTypeA() != NVVM::WGMMATypes::f16) ||
+        (isNarrow ? !hasEightBits(product.getTypeB())
+                  : product.getTypeA() != product.getTypeB()) ||
         product.getTypeD() != NVVM::WGMMATypes::f32 || shape.getM() != 64 ||
-        shape.getK() != (isTF32 ? 8 : 16) ||
+        shape.getK() != (isTF32     ? 8
+                         : isNarrow ? 32
+                                    : 16) ||
         product.getScaleA() != NVVM::WGMMAScaleIn::one ||
         product.getScaleB() != NVVM::WGMMAScaleIn::one)
       return unknown(at,
-                     "m64nNk16 of f16 or bf16, or m64nNk8 of tf32, added to "
-                     "f32 sums");
-    int64_t config = shape.getN() | (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
-                     (isTF32 ? SHARDRT_PRODUCT_TF32 : 0) |
-                     (check ? SHARDRT_PRODUCT_CHECK : 0);
+                     "m64nNk16 of f16 or bf16, m64nNk8 of tf32, or m64nNk32 of "
+                     "e4m3 and e5m2, added to f32 sums");
+    int64_t config =
+        shape.getN() | (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
+        (isTF32 ? SHARDRT_PRODUCT_TF32 : 0) |
+        (isNarrow ? SHARDRT_PRODUCT_F8 : 0) |
+        (isE5M2(product.getTypeA()) ? SHARDRT_PRODUCT_LEFT_E5M2 : 0) |
+        (isE5M2(product.getTypeB()) ? SHARDRT_PRODUCT_RIGHT_E5M2 : 0) |
+        (check ? SHARDRT_PRODUCT_CHECK : 0);
     if (product.getLayoutA() == NVVM::MMALayout::col)
       config |= SHARDRT_PRODUCT_LEFT_LINES;
     if (product.getLayoutB() == NVVM::MMALayout::row)

@@ -175,7 +175,10 @@ enum shardrt_emulated_product_config {
   SHARDRT_PRODUCT_RIGHT_LINES = 2048, /**< neighbours in memory are columns */
   SHARDRT_PRODUCT_CHECK = 4096,       /**< look at races */
   SHARDRT_PRODUCT_TF32 = 8192,        /**< of f32 as tf32: k8 */
-  SHARDRT_PRODUCT_REGISTERS = 16384   /**< the left matrix is in registers */
+  SHARDRT_PRODUCT_REGISTERS = 16384,  /**< the left matrix is in registers */
+  SHARDRT_PRODUCT_F8 = 32768,         /**< of e4m3 but where said: k32 */
+  SHARDRT_PRODUCT_LEFT_E5M2 = 65536,
+  SHARDRT_PRODUCT_RIGHT_E5M2 = 131072
 };
 /** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads synchronise, and add the
  * product of two matrices in shared memory, given by descriptors, to the sums

@@ -45,6 +45,7 @@ enum shardrt_tensor_map_limit {
 
 /** Numbers of CUtensorMapDataType. */
 enum shardrt_tensor_map_element {
+  SHARDRT_MAP_U8 = 0, /**< and what else has 8 bits */
   SHARDRT_MAP_F16 = 6,
   SHARDRT_MAP_F32 = 7,
   SHARDRT_MAP_F64 = 8,

@@ -18,6 +18,7 @@ TensorMap::TensorMap(const int64_t *words)
   elementBytes = element == SHARDRT_MAP_F16 || element == SHARDRT_MAP_BF16 ? 2
                  : element == SHARDRT_MAP_F32                              ? 4
                  : element == SHARDRT_MAP_F64                              ? 8
+                 : element == SHARDRT_MAP_U8                               ? 1
                                                                            : 0;
   if (dims < 1 || dims > SHARDRT_MAP_DIMS)
     return;

@@ -3,9 +3,27 @@
 #define SHARDRT_DEVICE_EMULATED_MATRIX_H
 
 #include "Device/Emulated/Block.h"
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace shardrt {
+
+/// The number of a code of e5m2, which has infinities, or of e4m3, which has
+/// none.
+inline float ofEightBits(uint8_t code, bool isE5M2) {
+  int fractionBits = isE5M2 ? 2 : 3, bias = isE5M2 ? 15 : 7;
+  int fraction = code & ((1 << fractionBits) - 1);
+  int exponent = (code & 0x7f) >> fractionBits;
+  float sign = code & 0x80 ? -1.0f : 1.0f;
+  if (isE5M2 && exponent == 31)
+    return sign * (fraction ? NAN : INFINITY);
+  if (!isE5M2 && (code & 0x7f) == 0x7f)
+    return NAN;
+  float whole =
+      static_cast<float>(exponent ? fraction + (1 << fractionBits) : fraction);
+  return sign * std::ldexp(whole, std::max(exponent, 1) - bias - fractionBits);
+}
 
 /// A matrix in shared memory, as a descriptor of wgmma or tcgen05 gives it:
 /// rows of 128 bytes, eight of them a block, pieces of 16 bytes swapped by the
@@ -51,10 +69,11 @@ struct Matrix {
       }
     return -1;
   }
-  /// `lines` times `depths` elements, of tf32 where they have four bytes; those
-  /// `behind` further.
+  /// `lines` times `depths` elements, of tf32 where they have four bytes, of
+  /// e5m2 or e4m3 where they have one; those `behind` further.
   std::vector<float> read(const char *shared, int64_t lines, int64_t depths,
-                          bool isBF16, int64_t behind = 0) const {
+                          bool isBF16, int64_t behind = 0,
+                          bool isE5M2 = false) const {
     std::vector<float> values(lines * depths);
     for (int64_t line = 0; line < lines; ++line)
       for (int64_t depth = 0; depth < depths; ++depth) {
@@ -64,6 +83,8 @@ struct Matrix {
           uint32_t bits;
           std::memcpy(&bits, from, sizeof(bits));
           value = asTF32(bits);
+        } else if (bytes == 1) {
+          value = ofEightBits(static_cast<uint8_t>(*from), isE5M2);
         } else {
           uint16_t bits;
           std::memcpy(&bits, from, sizeof(bits));

@@ -15,7 +15,9 @@ using namespace shardrt;
 
 static Matrix matrixOf(int64_t descriptor, int32_t config, int32_t lines) {
   return Matrix(descriptor, config & lines,
-                config & SHARDRT_PRODUCT_TF32 ? 4 : 2);
+                config & SHARDRT_PRODUCT_TF32 ? 4
+                : config & SHARDRT_PRODUCT_F8 ? 1
+                                              : 2);
 }
 
 static int32_t columnsOf(int32_t config) {
@@ -53,8 +55,10 @@ void BlockRunner::beginProduct(int32_t first) {
   int32_t columns = columnsOf(lane.kind);
   bool isTF32 = lane.kind & SHARDRT_PRODUCT_TF32;
   int32_t lines = SHARDRT_PRODUCT_LEFT_LINES | SHARDRT_PRODUCT_RIGHT_LINES;
-  if (isTF32 && lane.kind & lines)
-    refuse(lane, "matrices of tf32 stand along the depth");
+  bool isNarrow = lane.kind & SHARDRT_PRODUCT_F8;
+  if ((isTF32 || isNarrow) && lane.kind & lines)
+    refuse(lane, isTF32 ? "matrices of tf32 stand along the depth"
+                        : "matrices of 8-bit floats stand along the depth");
   for (int64_t descriptor : {inRegisters ? lane.right : lane.left, lane.right})
     if (static_cast<uint64_t>(descriptor) >> 62 != 1 ||
         (descriptor >> 49 & 7) != 0)
@@ -148,16 +152,18 @@ void BlockRunner::forgetReads(const std::vector<int32_t> &reads, int32_t unit,
 void BlockRunner::carryOut(int32_t number, const Product &product) {
   bool isBF16 = product.config & SHARDRT_PRODUCT_BF16;
   bool isTF32 = product.config & SHARDRT_PRODUCT_TF32;
-  int32_t depths = isTF32 ? 8 : 16;
+  int32_t depths = isTF32 ? 8 : product.config & SHARDRT_PRODUCT_F8 ? 32 : 16;
   int32_t columns = columnsOf(product.config), first = number * groupSize;
   const char *base = lanes[first]->thread.shared;
-  auto read = [&](const Matrix &matrix, int64_t lines) {
-    return matrix.read(base, lines, depths, isBF16);
+  auto read = [&](const Matrix &matrix, int64_t lines, int32_t e5m2) {
+    return matrix.read(base, lines, depths, isBF16, /*behind=*/0,
+                       product.config & e5m2);
   };
   std::vector<float> left;
   if (product.words.empty())
-    left = read(
-        matrixOf(product.left, product.config, SHARDRT_PRODUCT_LEFT_LINES), 64);
+    left =
+        read(matrixOf(product.left, product.config, SHARDRT_PRODUCT_LEFT_LINES),
+             64, SHARDRT_PRODUCT_LEFT_E5M2);
   else
     left.resize(64 * depths);
   // A word of a lane: two neighbours of row i / 4 or eight below, of the first
@@ -173,7 +179,7 @@ void BlockRunner::carryOut(int32_t number, const Product &product) {
   }
   std::vector<float> right =
       read(matrixOf(product.right, product.config, SHARDRT_PRODUCT_RIGHT_LINES),
-           columns);
+           columns, SHARDRT_PRODUCT_RIGHT_E5M2);
   // A warp has 16 rows, a lane of it two of these, and two columns of eight.
   for (int32_t i = 0; i < groupSize; ++i) {
     Lane &lane = *lanes[first + i];
