@@ -237,7 +237,7 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
             figures.pipes[pipe] += count * (2 if one.name in PACKED else 1)
         work, time = tensor_work(one)
         figures.tensor += work * count
-        if one.name == "HGMMA":
+        if one.name in ("HGMMA", "QGMMA"):
             figures.tensor_time += time * count
         else:
             figures.warp_tensor_time += time * count
@@ -519,7 +519,7 @@ class Row:
         """Seconds that the work takes at the GPU's own rates: tensor cores, or 92 % of memory bandwidth."""
         gpu, seconds = self.program.gpu, 0.0
         if self.counted.work:
-            seconds = self.counted.work(*self.shape) / (gpu.tensor * gpu.multiprocessors * gpu.clock)
+            seconds = self.counted.work(*self.shape) / (self.counted.speed * gpu.tensor * gpu.multiprocessors * gpu.clock)
         if self.counted.traffic:
             seconds = max(seconds, self.counted.traffic(*self.shape) / (0.92 * gpu.bandwidth))
         return seconds

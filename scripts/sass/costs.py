@@ -165,7 +165,7 @@ def shared_bytes(one: Instruction) -> float:
         return 32.0 * bytes_of(one)
     if one.name in ("LDSM", "STSM"):
         return 128.0 * int(next((suffix for suffix in one.suffixes if suffix in ("1", "2", "4")), "1"))
-    if one.name == "HGMMA" and (shape := re.search(r"(\d+)x(\d+)x(\d+)", one.opcode)):
+    if one.name in ("HGMMA", "QGMMA") and (shape := re.search(r"(\d+)x(\d+)x(\d+)", one.opcode)):
         m, n, k = (int(part) for part in shape.groups())
         size = 4 if k == 8 else 1 if k == 32 else 2
         left = 0 if len(one.operands) > 1 and one.operands[1].startswith("R") else m * k * size

@@ -103,7 +103,7 @@ def is_wait(code: list[Instruction]) -> bool:
     names = {one.name for one in code}
     return (
         len(code) <= 8
-        and not names & {"HMMA", "HGMMA", "STG", "STS", "FFMA"}
+        and not names & {"HMMA", "HGMMA", "QGMMA", "STG", "STS", "FFMA"}
         and bool(names & {"SYNCS", "USETMAXREG", "ELECT", "YIELD"})
     )
 

@@ -324,6 +324,7 @@ UNKNOWN = (
     "F2FP",
     "HMMA",
     "HGMMA",
+    "QGMMA",
     "LDTM",
     "STAS",
 )

@@ -25,6 +25,7 @@ class Counted:
     slots: float = 0  # most slots an element, at ``small``; 0: not bounded yet
     launches: int = 0  # most of them
     flags: tuple[str, ...] = ()
+    speed: float = 1  # of tensor cores on its work, beside 16 bits
 
 
 def tensor(shape: tuple[int, ...], kind: str) -> str:
@@ -101,6 +102,15 @@ def skinny(rows: int, n: int) -> str:
             f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({left}, {right}) -> {result}\n  return %0 : {result}\n}}\n")
 
 
+def narrow(n: int) -> str:
+    """Of 8-bit floats, with a scale of each operand, as JAX writes it."""
+    factor, sums, result = tensor((n, n), "f8E4M3FN"), tensor((n, n), "f32"), tensor((n, n), "bf16")
+    return (f"func.func @main(%a: {factor}, %b: {factor}, %s: tensor<f32>, %t: tensor<f32>) -> {result} {{\n"
+            f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1], precision = [DEFAULT, DEFAULT] : ({factor}, {factor}) -> {sums}\n"
+            f"  %1 = stablehlo.multiply %s, %t : tensor<f32>\n  %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> {sums}\n"
+            f"  %3 = stablehlo.multiply %0, %2 : {sums}\n  %4 = stablehlo.convert %3 : ({sums}) -> {result}\n  return %4 : {result}\n}}\n")
+
+
 def attention(tokens: int, heads: int, dim: int) -> str:
     return fill("attention.mlir.in", tokens=tokens, heads=heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
 
@@ -156,6 +166,7 @@ def programs() -> list[Counted]:
         Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=23),
         Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=44),
         Counted("bf16 product", "b200", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=9),
+        Counted("f8 product", "h100", narrow, (8192,), (1024,), square, cube, speed=2, slots=16, launches=1),
         # Tiles enough for pairs of blocks.
         Counted("bf16 product of pairs", "b200", lambda n: product("bf16", n), (8192,), (4096,), square, cube, slots=9.1),
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube, slots=56),

@@ -215,6 +215,10 @@ class Costs(unittest.TestCase):
         self.assertEqual(4 * tensor_work(one)[1] / 4096, 128)
         self.assertEqual(4 * shared_bytes(one), 10240)
         self.assertEqual(4 * shared_bytes(code("HGMMA.64x128x16.F32.BF16 R24, R8, gdesc[UR4], R24")[0]), 4096)
+        # A byte an element, and twice as many elements in the time.
+        narrow = code("QGMMA.64x256x32.F32.E4M3.E5M2 R24, gdesc[UR20], R24")[0]
+        self.assertEqual(4 * shared_bytes(narrow), (64 + 256) * 32)
+        self.assertEqual([4 * figure for figure in tensor_work(narrow)], [2 * 64 * 256 * 32, 64 * 256 * 32])
 
     def test_products_into_tensor_memory(self) -> None:
         # 128 x 256 x 16 of bf16: 128 cycles of a multiprocessor that does 8192 operations in one. tf32: half the depth, as long.
