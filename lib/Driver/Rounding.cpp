@@ -16,6 +16,9 @@ namespace {
 
 /// What factors of one product lose, of their product.
 constexpr double kTf32 = 0x1p-9, kBf16Weight = 0x1p-9, kF16Weight = 0x1p-12;
+/// What sums of products of 8-bit floats lose, which tensor cores of sm_90a cut
+/// to some 14 bits as they add.
+constexpr double kShortSum = 0x1p-9;
 /// At most this many ops are between an exponential and the product of its
 /// weights.
 constexpr int kWeightDepth = 12;
@@ -162,6 +165,13 @@ private:
     if (getElementTypeOrSelf(op.getOperand(0).getType()).isF32() &&
         (lhs.isF32() || rhs.isF32()))
       step = kTf32;
+    auto isNarrow = [](Value value) {
+      Type type = getElementTypeOrSelf(value.getType());
+      return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+    };
+    if (asked == "default" && isNarrow(op.getOperand(0)) &&
+        isNarrow(op.getOperand(1)))
+      step = kShortSum;
     if (isOfExponential(op.getOperand(0)) || isOfExponential(op.getOperand(1)))
       for (Type type : {lhs, rhs}) {
         if (type.isBF16())

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
 #include "Complex.h"
+#include "NarrowFloats.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/Precision.h"
@@ -70,8 +71,12 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                   Value y = convertScalar(b, args[1], rhsSource, sumSource);
                   Value product = multiply(b, x, y);
                   StringRef asked = stablehlo::tensorFloatOf(op);
-                  if (x.getType().isF32() && x == args[0] && y == args[1] &&
-                      !asked.empty())
+                  // Numbers of 8 bits are what they were.
+                  bool areWhole = x == args[0] && y == args[1];
+                  bool areNarrow =
+                      isNarrowFloat(lhsSource) && isNarrowFloat(rhsSource);
+                  if (x.getType().isF32() && !asked.empty() &&
+                      (areWhole || (areNarrow && asked == "default")))
                     spmd::contract::TensorFloat::set(product.getDefiningOp(),
                                                      b.getStringAttr(asked));
                   if (!sums)

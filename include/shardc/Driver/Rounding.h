@@ -1,10 +1,12 @@
 //===- Rounding.h - What tf32 may change of results -------------*- C++ -*-===//
 //
 // On GPUs, --precision=default lets products of f32 whose precision is DEFAULT
-// round their factors to tf32, and attention of 16-bit floats its weights to
-// 16 bits. wgmma leaves out the last 13 bits of a factor: a product of two is
-// off by at most 2^-9 of itself, of a rounded weight by 2^-9 (bf16) or 2^-12
-// (f16). Where signs are mixed, a sum of n such is sqrt(n) times smaller than
+// round their factors to tf32, attention of 16-bit floats its weights to 16
+// bits, and products of 8-bit floats their sums. wgmma leaves out the last 13
+// bits of a factor: a product of two is off by at most 2^-9 of itself, of a
+// rounded weight by 2^-9 (bf16) or 2^-12 (f16). Sums of products of 8-bit
+// floats, cut as they grow, are taken to be off as if each of these were by
+// 2^-9. Where signs are mixed, a sum of n such is sqrt(n) times smaller than
 // what was added up, so it is off by at most sqrt(n) times that, of the root of
 // the mean of the squares of all results. Errors of a product's factors come on
 // top, as independent ones add: by their squares. What is between products is

@@ -289,6 +289,19 @@ static const Fault kFaults[] = {
              product.setLayoutB(other(product.getLayoutB()));
            });
      }},
+    // Of 8-bit floats the other kind.
+    {"product-type",
+     [](Operation *op, bool really) {
+       auto isE4M3 = [](NVVM::WgmmaMmaAsyncOp product) {
+         return product.getTypeA() == NVVM::WGMMATypes::e4m3;
+       };
+       return change<NVVM::WgmmaMmaAsyncOp>(
+           op, really,
+           [](auto product, OpBuilder &) {
+             product.setTypeA(NVVM::WGMMATypes::e5m2);
+           },
+           isE4M3);
+     }},
     {"product-descriptor",
      [](Operation *op, bool really) {
        return change<NVVM::WgmmaMmaAsyncOp>(

@@ -219,22 +219,30 @@ SmallVector<Value> WarpgroupBuilder::valuesOf(Value sums) {
 
 void WarpgroupBuilder::fence() { NVVM::WgmmaFenceAlignedOp::create(b, loc); }
 
+static NVVM::WGMMATypes kindOf(Type element) {
+  if (element.isF32())
+    return NVVM::WGMMATypes::tf32;
+  if (isa<Float8E4M3FNType>(element))
+    return NVVM::WGMMATypes::e4m3;
+  if (isa<Float8E5M2Type>(element))
+    return NVVM::WGMMATypes::e5m2;
+  return element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+}
+
 Value WarpgroupBuilder::multiply(Value sums, Value left, Value right,
-                                 Type element, int64_t columns, bool leftLines,
+                                 Type leftElement, Type rightElement,
+                                 int64_t columns, bool leftLines,
                                  bool rightLines) {
-  assert(!(element.isF32() && (leftLines || rightLines)) &&
-         "matrices of tf32 stand along the depth");
-  NVVM::WGMMATypes kind = element.isF32()    ? NVVM::WGMMATypes::tf32
-                          : element.isBF16() ? NVVM::WGMMATypes::bf16
-                                             : NVVM::WGMMATypes::f16;
-  int64_t step = element.isF32() ? 8 : 16;
+  int64_t bits = leftElement.getIntOrFloatBitWidth();
+  assert((bits == 16 || !(leftLines || rightLines)) &&
+         "matrices stand along the depth but for those of 16 bits");
   bool begins = !sums;
   if (begins)
     sums = LLVM::PoisonOp::create(b, loc, sumType(columns));
   return NVVM::WgmmaMmaAsyncOp::create(
       b, loc, sums.getType(), sums, left, right,
-      NVVM::MMAShapeAttr::get(b.getContext(), kGroupRows, columns, step), kind,
-      kind, NVVM::WGMMATypes::f32,
+      NVVM::MMAShapeAttr::get(b.getContext(), kGroupRows, columns, 256 / bits),
+      kindOf(leftElement), kindOf(rightElement), NVVM::WGMMATypes::f32,
       begins ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
       NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
       leftLines ? NVVM::MMALayout::col : NVVM::MMALayout::row,

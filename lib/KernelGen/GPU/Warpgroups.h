@@ -101,10 +101,17 @@ public:
   /// Comes before the first product, and where registers of one were written.
   void fence();
   /// `sums` (null: nothing) and the product of 64 rows by `columns`, a depth of
-  /// 32 bytes; f32 as tf32. What begins with nothing is given no registers that
+  /// 32 bytes; f32 as tf32. Floats of 8 bits may be of two types; they and f32
+  /// stand along the depth. What begins with nothing is given no registers that
   /// somebody wrote: another product may be under way.
+  Value multiply(Value sums, Value left, Value right, Type leftElement,
+                 Type rightElement, int64_t columns, bool leftLines,
+                 bool rightLines);
   Value multiply(Value sums, Value left, Value right, Type element,
-                 int64_t columns, bool leftLines, bool rightLines);
+                 int64_t columns, bool leftLines, bool rightLines) {
+    return multiply(sums, left, right, element, element, columns, leftLines,
+                    rightLines);
+  }
   /// The same where the left matrix is a fragment of 16 rows a warp, 16 bits an
   /// element, and the right one's lines run.
   Value multiplyFragments(Value sums, ArrayRef<Value> left, Value right,

@@ -23,6 +23,8 @@ PRODUCT = """func.func @main(%a: tensor<{0}x{1}x{3}>, %b: tensor<{1}x{2}x{3}>) -
   return %0 : tensor<{0}x{2}xf32>
 }}
 """
+# Lines run along the depth on the left, where a TMA copy loads; on the right threads load and transpose.
+NARROW = PRODUCT.format(70, 1040, 80, "f8E4M3FN")
 # Numbers that need more than tf32's bits; they are results as well, so that they are in memory.
 PARTS = """func.func @main(%a: tensor<70x200xf32>, %b: tensor<200x72xf32>) -> (tensor<70x72xf32>, tensor<70x200xf32>, tensor<200x72xf32>) {
   %c = stablehlo.constant dense<3.0> : tensor<70x200xf32>
@@ -232,6 +234,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "warpgroup-parts": (["--precision=tf32", "--atol=2e-5"], PARTS, {
         "shared-store": [0, 1, 2, 3], "store-fence": [0], "mbarrier-wait": [1, 2],
         "mbarrier-phase": [1], "mbarrier-arrive": [0], "mbarrier-bytes": [0], "product-descriptor": [0, 1, 2]}),
+    # The first of 16 lines is where it would be without a swizzle.
+    "warpgroup-narrow": (["--precision=default", "--machine=generic,multiprocessors=1"], NARROW, {
+        "bulk-copy": [0], "bulk-copy-place": [0], "mbarrier-bytes": [0], "store-fence": [0], "swizzle": [1, 7], "shared-store": [0, 15], "mbarrier-wait": [0, 1],
+        "product-fence": [0], "product-wait": [0], "product-type": [0, 3], "product-descriptor": [1], "product-stride": [2]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shared-store": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -26,6 +27,8 @@ using namespace shardc::gpukernels;
 
 /// Below these a tile would be mostly zeros.
 static constexpr int64_t kLeastRows = 16, kLeastColumns = 8, kLeastDepth = 8;
+/// Depth of a product of 16-bit floats on tensor cores.
+static constexpr int64_t kLeastHalfDepth = 16;
 /// What is not known is taken to be this.
 static constexpr int64_t kLarge = 1024;
 /// Pieces that are copied at once, at most.
@@ -153,6 +156,82 @@ int64_t gpukernels::runOf(linalg::GenericOp op, OpOperand &operand,
   return run;
 }
 
+/// The 8-bit float of which `value`, an f32, is the number, whatever the ops
+/// between are: they are evaluated for each of its 256 codes.
+static Value narrowOf(linalg::GenericOp op, Value value) {
+  auto operands = operandsOf(op, value);
+  if (!value.getType().isF32() || !operands || operands->size() != 1)
+    return Value();
+  BlockArgument element = op.getMatchingBlockArgument(operands->front());
+  auto type = dyn_cast<FloatType>(element.getType());
+  if (!isa_and_nonnull<Float8E4M3FNType, Float8E5M2Type>(type) ||
+      !isa<MemRefType>(operands->front()->get().getType()))
+    return Value();
+  SmallVector<Operation *> needed;
+  llvm::SmallPtrSet<Value, 16> wanted{value};
+  for (Operation &inner : llvm::reverse(op.getBody()->without_terminator()))
+    if (inner.getNumResults() == 1 && wanted.contains(inner.getResult(0))) {
+      needed.push_back(&inner);
+      wanted.insert_range(inner.getOperands());
+    }
+  for (unsigned code = 0; code < 256; ++code) {
+    APFloat number(type.getFloatSemantics(), APInt(8, code));
+    llvm::DenseMap<Value, Attribute> known;
+    known[element] = FloatAttr::get(type, number);
+    for (Operation *inner : llvm::reverse(needed)) {
+      SmallVector<Attribute> values;
+      for (Value operand : inner->getOperands()) {
+        Attribute &found = known[operand];
+        if (!found)
+          matchPattern(operand, m_Constant(&found));
+        values.push_back(found);
+      }
+      SmallVector<OpFoldResult> results;
+      if (failed(inner->fold(values, results)) || results.size() != 1)
+        return Value();
+      known[inner->getResult(0)] = isa<Attribute>(results[0])
+                                       ? cast<Attribute>(results[0])
+                                       : known.lookup(cast<Value>(results[0]));
+    }
+    auto made = dyn_cast_or_null<FloatAttr>(known.lookup(value));
+    bool isLost;
+    number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                   &isLost);
+    if (!made || made.getValue().isNaN() != number.isNaN() ||
+        (!number.isNaN() && !made.getValue().bitwiseIsEqual(number)))
+      return Value();
+  }
+  return element;
+}
+
+/// The number of `element`, an 8-bit float, as f16, which has all of them.
+static Value asHalf(OpBuilder &b, Location loc, Value element) {
+  auto bits = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(b, loc, number, 16);
+  };
+  Value code = arith::ExtUIOp::create(
+      b, loc, b.getI16Type(),
+      arith::BitcastOp::create(b, loc, b.getI8Type(), element));
+  auto shifted = [&](Value value, int64_t by) -> Value {
+    return arith::ShLIOp::create(b, loc, value, bits(by));
+  };
+  // An f16 whose last eight bits are left out.
+  if (isa<Float8E5M2Type>(element.getType()))
+    return arith::BitcastOp::create(b, loc, b.getF16Type(), shifted(code, 8));
+  // Exponents of four bits: those of f16 are eight more. The product is exact.
+  Value size = arith::AndIOp::create(b, loc, code, bits(0x7f));
+  Value sign = shifted(arith::AndIOp::create(b, loc, code, bits(0x80)), 8);
+  Value small = arith::BitcastOp::create(
+      b, loc, b.getF16Type(),
+      arith::OrIOp::create(b, loc, shifted(size, 7), sign));
+  Value number = arith::MulFOp::create(
+      b, loc, small, arith::ConstantOp::create(b, loc, b.getF16FloatAttr(256)));
+  Value isNaN =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size, bits(0x7f));
+  Value nan = arith::BitcastOp::create(b, loc, b.getF16Type(), bits(0x7e00));
+  return arith::SelectOp::create(b, loc, isNaN, nan, number);
+}
+
 static void findDirection(linalg::GenericOp op, const Product &product,
                           Factor &factor) {
   int64_t lines = runOf(op, *factor.operand, factor.lines);
@@ -206,8 +285,12 @@ std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
     right = narrowed(right);
     product.element = cast<FloatType>(left.getType());
   }
-  if (product.element.isF32())
+  Value narrowLeft, narrowRight;
+  if (product.element.isF32()) {
     product.tensorTerms = tensorTerms(multiply, tf32);
+    narrowLeft = narrowOf(op, left);
+    narrowRight = narrowLeft ? narrowOf(op, right) : Value();
+  }
   if (!matchFactor(op, left, product.left) ||
       !matchFactor(op, right, product.right))
     return std::nullopt;
@@ -254,9 +337,32 @@ std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
       return placeOf(x) < placeOf(y);
     });
   }
+  if (narrowRight && product.depths >= kLeastHalfDepth) {
+    OpBuilder b(multiply);
+    product.element = b.getF16Type();
+    product.shortSums = product.tensorTerms == 1;
+    product.tensorTerms = 0;
+    product.left.narrow = narrowLeft;
+    product.right.narrow = narrowRight;
+    for (Factor *factor : {&product.left, &product.right})
+      factor->value = asHalf(b, op.getLoc(), factor->narrow);
+  }
   findDirection(op, product, product.left);
   findDirection(op, product, product.right);
   return product;
+}
+
+std::optional<Product> gpukernels::inEightBits(linalg::GenericOp op,
+                                               const Product &product) {
+  if (!product.shortSums)
+    return std::nullopt;
+  Product narrow = product;
+  for (Factor *factor : {&narrow.left, &narrow.right})
+    factor->value = factor->narrow;
+  narrow.element = cast<FloatType>(narrow.left.value.getType());
+  findDirection(op, narrow, narrow.left);
+  findDirection(op, narrow, narrow.right);
+  return narrow;
 }
 
 //===----------------------------------------------------------------------===//
@@ -412,9 +518,12 @@ void ProductKernel::loadPiece(const Factor &factor, Value line, Value from,
   dims.place(b, loc, emitter, product.depth, atDepth);
   Value to = at(tile, offsetIn(factor, ownLine, ownDepth));
   if (!async) {
-    Value zero =
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(product.element));
     Value read = computed(factor);
+    // LLVM knows no floats of 8 bits.
+    if (elementBytes() == 1)
+      read = arith::BitcastOp::create(b, loc, b.getI8Type(), read);
+    Value zero =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(read.getType()));
     read = arith::SelectOp::create(b, loc, inside, read, zero);
     LLVM::StoreOp::create(b, loc, read, to, elementBytes());
     return;

@@ -30,6 +30,9 @@ struct Factor {
   /// What is multiplied, in the body: an element of the operand, or what is
   /// computed from it, and from others that change with none but its dims.
   Value value;
+  /// The element, a float of 8 bits, whose number this is; null where it is
+  /// not.
+  Value narrow;
   /// Dims of this operand alone.
   SmallVector<unsigned> lines;
   /// Neighbours in memory are of neighbouring lines; else of the depth.
@@ -66,6 +69,8 @@ struct Product {
   /// Products of f32 on tensor cores that make one of these: 1 of factors
   /// rounded to tf32, 3 of what is left over as well; 0: none, f32 stays f32.
   int64_t tensorTerms = 0;
+  /// Sums need not keep all digits of f32 on tensor cores for 8-bit floats.
+  bool shortSums = false;
   /// Products of sizes; what is not known is taken to be large.
   int64_t rows = 1, columns = 1, batches = 1, depths = 1;
   /// All sizes are known.
@@ -105,8 +110,14 @@ std::optional<SmallVector<OpOperand *>> operandsOf(linalg::GenericOp op,
 OpOperand *widestOf(linalg::GenericOp op, ArrayRef<OpOperand *> operands);
 
 /// `op` as a product of 16-bit floats into f32, of f32 or of f64. With `tf32`
-/// those of f32 may be rounded that ask for the default precision.
+/// those of f32 may be rounded that ask for the default precision. Floats of 8
+/// bits are factors of f16, for which the body of `op` gets what makes them.
 std::optional<Product> matchProduct(linalg::GenericOp op, bool tf32 = false);
+
+/// `product`, of f16 that is made of 8-bit floats, of these as they are;
+/// nothing where it is none, or its sums must be f32.
+std::optional<Product> inEightBits(linalg::GenericOp op,
+                                   const Product &product);
 
 /// How a block cuts its work.
 struct Tiling {

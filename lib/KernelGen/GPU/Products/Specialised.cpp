@@ -7,11 +7,11 @@
 // (im2col): a row is some channels of a pixel. An operand that is neither
 // (windows of few channels, rows that are not aligned) all threads of the
 // producer load together, piece by piece through the indexing maps. f32 whose
-// lines run in memory they transpose on the way: products of tf32 read along
-// the depth alone. They also split f32 for 3xTF32: heads in place, remainders
-// after both tiles. The kernel is persistent: a block takes tile after tile in
-// an order that reuses what is in L2: down eight rows of tiles, then to the
-// next column.
+// lines run in memory they transpose on the way, as they do 8-bit floats:
+// products of these read along the depth alone. They also split f32 for 3xTF32:
+// heads in place, remainders after both tiles. The kernel is persistent: a
+// block takes tile after tile in an order that reuses what is in L2: down eight
+// rows of tiles, then to the next column.
 //
 //===----------------------------------------------------------------------===//
 #include "Specialised.h"
@@ -513,21 +513,57 @@ void SpecialisedKernel::produce() {
       b, loc, tell(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
 }
 
-/// Threads load blocks of 4 lines x 4 depths and store each line's depths at
-/// once, split where the product wants that. Eight threads side by side
-/// store a line's 128 bytes, four rows of such load 64 bytes side by side.
+void SpecialisedKernel::storeBytesTransposed(const Factor &factor,
+                                             ArrayRef<Value> loaded, Value tile,
+                                             Value line, Value depth) {
+  Type four = VectorType::get({kTransposed}, b.getI8Type());
+  auto take = [&](Value x, Value y, ArrayRef<int32_t> bytes) -> Value {
+    return LLVM::ShuffleVectorOp::create(b, loc, x, y, bytes);
+  };
+  for (int64_t word = 0; word < 4; ++word) {
+    SmallVector<Value> rows;
+    for (Value row : loaded) {
+      Value place = LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                             b.getI32IntegerAttr(word));
+      Value own = LLVM::ExtractElementOp::create(b, loc, row, place);
+      rows.push_back(LLVM::BitcastOp::create(b, loc, four, own));
+    }
+    for (int32_t half = 0; half < 2; ++half) {
+      // Two lines each, of two depths and of the next two.
+      int32_t from = 2 * half;
+      int32_t pairs[] = {from, from + 4, from + 1, from + 5};
+      Value first = take(rows[0], rows[1], pairs),
+            second = take(rows[2], rows[3], pairs);
+      for (int32_t next = 0; next < 2; ++next) {
+        int32_t own = 2 * next;
+        Value made = take(first, second, {own, own + 1, own + 4, own + 5});
+        Value to = add(line, index(4 * word + 2 * half + next));
+        LLVM::StoreOp::create(
+            b, loc, LLVM::BitcastOp::create(b, loc, b.getI32Type(), made),
+            at(tile, offsetIn(factor, to, depth)), kTransposed);
+      }
+    }
+  }
+}
+
+/// Threads load blocks of 16 bytes of lines x 4 depths and store each line's
+/// depths at once, split where the product wants that. Of f32, eight threads
+/// side by side store a line's 128 bytes, four rows of such load 64 bytes side
+/// by side; of 8 bits a warp stores a line's.
 void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
                                        Value from, Value tile) {
   int64_t across = tiling.depth / kTransposed;
-  auto loop = scf::ForOp::create(b, loc, thread,
-                                 index(linesOf(factor) / kTransposed * across),
-                                 index(kGroup));
-  setUnrolling(loop, splitsFloats() ? 1 : 2);
+  int64_t lines = transposedLines();
+  auto loop = scf::ForOp::create(
+      b, loc, thread, index(linesOf(factor) / lines * across), index(kGroup));
+  bool isOfBytes = elementBytes() == 1;
+  setUnrolling(loop, splitsFloats() || isOfBytes ? 1 : 2);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value ownLine = mul(div(loop.getInductionVar(), across), kTransposed),
+  Value ownLine = mul(div(loop.getInductionVar(), across), lines),
         ownDepth = mul(rem(loop.getInductionVar(), across), kTransposed);
-  Type f32 = b.getF32Type(), four = VectorType::get({kTransposed}, f32);
+  Type word = isOfBytes ? Type(b.getI32Type()) : Type(b.getF32Type());
+  Type four = VectorType::get({4}, word);
   auto spot = [&](int64_t i) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
                                     b.getI32IntegerAttr(i));
@@ -545,9 +581,11 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
     dims.place(b, loc, emitter, product.depth,
                arith::SelectOp::create(b, loc, inside, atDepth, none));
     Value read = LLVM::LoadOp::create(
-        b, loc, four, addressOf(emitter, *factor.operand), kTransposed * 4);
+        b, loc, four, addressOf(emitter, *factor.operand), /*alignment=*/16);
     loaded.push_back(LLVM::SelectOp::create(b, loc, inside, read, zeros));
   }
+  if (isOfBytes)
+    return storeBytesTransposed(factor, loaded, tile, ownLine, ownDepth);
   for (int64_t j = 0; j < kTransposed; ++j) {
     Value place = at(tile, offsetIn(factor, add(ownLine, index(j)), ownDepth));
     Type words = VectorType::get({kTransposed}, b.getI32Type());
@@ -667,7 +705,10 @@ void SpecialisedKernel::emit() {
 bool gpukernels::hasOwnKernel(const Product &product, StringRef gpu) {
   bool onTensorCores =
       product.element != product.sum || product.tensorTerms > 0;
-  return (gpu == "sm_90a" || gpu == "sm_100a") && onTensorCores &&
+  // What threads would make of 8-bit floats one by one is better done by more
+  // threads than a producer has.
+  bool isMade = product.left.narrow && !product.left.isPlain();
+  return (gpu == "sm_90a" || gpu == "sm_100a") && onTensorCores && !isMade &&
          product.rows >= kLeast && product.columns >= kLeast &&
          product.depths >= kLeast;
 }

@@ -13,7 +13,7 @@
 
 namespace shardc::gpukernels {
 
-/// Neighbours of f32 in 16 bytes.
+/// Depths of a block that threads transpose; its lines are 16 bytes.
 inline constexpr int64_t kTransposed = 4;
 
 /// A dim of a tensor that windows are of: element `position * range.step +
@@ -79,11 +79,13 @@ protected:
            (rightBox ? tileBytes(product.right) : 0);
   }
   bool gathers() const { return !leftBox || !rightBox; }
-  /// Whether `factor`, which no TMA copy can load, comes in blocks of 4 x 4
+  /// Lines of a block that threads load and transpose.
+  int64_t transposedLines() const { return 16 / elementBytes(); }
+  /// Whether `factor`, which no TMA copy can load, comes in blocks of 4 depths
   /// that threads load 16 bytes at once and transpose.
   bool isTransposed(const Factor &factor) const {
-    return factor.isPlain() && factor.alongLines && elementBytes() == 4 &&
-           factor.run == kTransposed;
+    return factor.isPlain() && factor.alongLines && elementBytes() != 2 &&
+           factor.run == transposedLines();
   }
   /// Whether all threads of the first group have something to do.
   bool allLoad() const { return gathers() || splitsFloats(); }
@@ -160,6 +162,10 @@ private:
   void loadWindows(const Factor &factor, const CopyBox &box, Value map,
                    Value line, Value from, Value tile, Value full);
   void loadTransposed(const Factor &factor, Value line, Value from, Value tile);
+  /// Stores four depths of 16 lines of 8-bit floats, `loaded` as four words
+  /// each, from (`line`, `depth`) of `tile` on.
+  void storeBytesTransposed(const Factor &factor, ArrayRef<Value> loaded,
+                            Value tile, Value line, Value depth);
   void splitFloats(const Factor &factor, Value tile);
 
   std::optional<CopyBox> leftBox, rightBox;

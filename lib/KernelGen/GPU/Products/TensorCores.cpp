@@ -30,14 +30,20 @@ public:
       : ProductKernel(b, op, product, tiling, TileLayout::Swizzled) {}
 
   void emit(OwnKernels own) {
+    std::optional<Product> narrow = inEightBits(op, product);
+    const Product &forWarpgroups = narrow ? *narrow : product;
     bool hasOwn = (own.tensorMemory && hasOwnKernel(product, "sm_100a")) ||
-                  (own.warpgroups && hasOwnKernel(product, "sm_90a"));
+                  (own.warpgroups && hasOwnKernel(forWarpgroups, "sm_90a"));
     if (hasOwn)
       prepare({kOwnTile, kOwnTile});
     else
       prepare();
     bool isBetter = own.tensorMemory && launchOnTensorMemory(*this);
-    isBetter |= own.warpgroups && launchOnWarpgroups(*this);
+    if (own.warpgroups) {
+      ProductKernel prepared(b, op, forWarpgroups, tiling, layout);
+      prepared.prepareLike(*this);
+      isBetter |= launchOnWarpgroups(prepared);
+    }
     for (const Factor *factor : {&product.left, &product.right})
       if (factor->padding)
         for (linalg::GenericOp made : factor->padding->made)

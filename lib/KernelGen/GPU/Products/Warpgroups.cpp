@@ -1,4 +1,4 @@
-//===- Warpgroups.cpp - Products of 16-bit floats and tf32 on sm_90a ------===//
+//===- Warpgroups.cpp - Products on the tensor cores of sm_90a ------------===//
 //
 // Behind the producer are two warpgroups that have half of a tile's rows each:
 // they wait until a stage is full, multiply it (wgmma reads both operands from
@@ -29,6 +29,10 @@ private:
   int64_t releases() const override { return kConsumers * kGroup / kWarp; }
   void emitRoles() override;
   void consume();
+  /// Floats of 8 bits may differ.
+  Type elementOf(const Factor &factor) const {
+    return elementBytes() == 1 ? factor.value.getType() : Type(product.element);
+  }
   SmallVector<Value> exchange(Value sums, Share &share);
 };
 } // namespace
@@ -101,7 +105,8 @@ void WarpgroupKernel::consume() {
                     sums,
                     w.moved(w.moved(left, depthBytes(product.left, from)), x),
                     w.moved(w.moved(right, depthBytes(product.right, from)), y),
-                    product.element, tiling.columns, isAlongLines(product.left),
+                    elementOf(product.left), elementOf(product.right),
+                    tiling.columns, isAlongLines(product.left),
                     isAlongLines(product.right));
               });
               w.commit();
