@@ -22,7 +22,7 @@
 sdy.mesh @mesh = <["x"=1]>
 func.func @main(%x: tensor<2x150x272xf8E4M3FN> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %y: tensor<2x72x272xf8E5M2>, %u: tensor<80x136xf8E5M2>, %v: tensor<75x80xf8E4M3FN>,
                 %m: tensor<3x24x8x16xf8E4M3FN>, %w: tensor<8x16x80xf8E4M3FN>, %p: tensor<64x2120xf8E4M3FN>, %q: tensor<72x2120xf8E4M3FN>, %scale: tensor<72xf32>)
-    -> (tensor<2x150x72xf32>, tensor<136x75xf32>, tensor<3x24x80xf32>, tensor<64x72xbf16>, tensor<256x256xf32>, tensor<256x256xf32>) {
+    -> (tensor<2x150x72xf32>, tensor<136x75xf32>, tensor<3x24x80xf32>, tensor<64x72xbf16>, tensor<256x256xf32>, tensor<256x256xf32>, tensor<64x72xf8E4M3FN>) {
   %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x150x272xf8E4M3FN>, tensor<2x72x272xf8E5M2>) -> tensor<2x150x72xf32>
   %1 = stablehlo.dot_general %u, %v, contracting_dims = [0] x [1] : (tensor<80x136xf8E5M2>, tensor<75x80xf8E4M3FN>) -> tensor<136x75xf32>
   %2 = stablehlo.dot_general %m, %w, contracting_dims = [2, 3] x [0, 1] : (tensor<3x24x8x16xf8E4M3FN>, tensor<8x16x80xf8E4M3FN>) -> tensor<3x24x80xf32>
@@ -43,5 +43,7 @@ func.func @main(%x: tensor<2x150x272xf8E4M3FN> {sdy.sharding = #sdy.sharding<@me
   %b = stablehlo.bitcast_convert %bytes : (tensor<256x64xui8>) -> tensor<256x64xf8E5M2>
   %4 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<256x64xf8E4M3FN>, tensor<256x64xf8E5M2>) -> tensor<256x256xf32>
   %5 = stablehlo.dot_general %b, %a, contracting_dims = [1] x [1] : (tensor<256x64xf8E5M2>, tensor<256x64xf8E4M3FN>) -> tensor<256x256xf32>
-  return %0, %1, %2, %3, %4, %5 : tensor<2x150x72xf32>, tensor<136x75xf32>, tensor<3x24x80xf32>, tensor<64x72xbf16>, tensor<256x256xf32>, tensor<256x256xf32>
+  // Results of 8 bits, some side by side.
+  %6 = stablehlo.dot_general %p, %q, contracting_dims = [1] x [1] : (tensor<64x2120xf8E4M3FN>, tensor<72x2120xf8E4M3FN>) -> tensor<64x72xf8E4M3FN>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<2x150x72xf32>, tensor<136x75xf32>, tensor<3x24x80xf32>, tensor<64x72xbf16>, tensor<256x256xf32>, tensor<256x256xf32>, tensor<64x72xf8E4M3FN>
 }

@@ -679,6 +679,19 @@ static bool isByteWise(OpOperand &operand) {
   return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
 }
 
+/// The type of `element` in LLVM's vectors, which knows no floats of 8 bits.
+static Type storedAs(Type element) {
+  bool isNarrow = isa<FloatType>(element) && element.isIntOrFloat() &&
+                  element.getIntOrFloatBitWidth() == 8;
+  return isNarrow ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+static Value bitsAs(OpBuilder &b, Location loc, Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : arith::BitcastOp::create(b, loc, type, value).getResult();
+}
+
 SmallVector<Value> ProductKernel::readRun(linalg::GenericOp of,
                                           PointEmitter &emitter,
                                           OpOperand &operand,
@@ -694,14 +707,16 @@ SmallVector<Value> ProductKernel::readRun(linalg::GenericOp of,
   }
   goTo(0);
   Type element = cast<MemRefType>(operand.get().getType()).getElementType();
-  Value all = LLVM::LoadOp::create(b, loc, VectorType::get({count}, element),
-                                   addressOf(emitter, operand),
-                                   count * element.getIntOrFloatBitWidth() / 8);
-  for (int64_t lane = 0; lane < count; ++lane)
-    values.push_back(LLVM::ExtractElementOp::create(
+  Value all = LLVM::LoadOp::create(
+      b, loc, VectorType::get({count}, storedAs(element)),
+      addressOf(emitter, operand), count * element.getIntOrFloatBitWidth() / 8);
+  for (int64_t lane = 0; lane < count; ++lane) {
+    Value one = LLVM::ExtractElementOp::create(
         b, loc, all,
         LLVM::ConstantOp::create(b, loc, b.getI32Type(),
-                                 b.getI32IntegerAttr(lane))));
+                                 b.getI32IntegerAttr(lane)));
+    values.push_back(bitsAs(b, loc, one, element));
+  }
   return values;
 }
 
@@ -717,11 +732,11 @@ void ProductKernel::writeRun(linalg::GenericOp of, PointEmitter &emitter,
     return;
   }
   goTo(0);
-  Type element = values.front().getType();
+  Type element = storedAs(values.front().getType());
   Value all = LLVM::PoisonOp::create(b, loc, VectorType::get({count}, element));
   for (int64_t lane = 0; lane < count; ++lane)
     all = LLVM::InsertElementOp::create(
-        b, loc, all, values[lane],
+        b, loc, all, bitsAs(b, loc, values[lane], element),
         LLVM::ConstantOp::create(b, loc, b.getI32Type(),
                                  b.getI32IntegerAttr(lane)));
   LLVM::StoreOp::create(b, loc, all, addressOf(emitter, operand),
