@@ -27,20 +27,34 @@ using namespace shardc::stablehlo;
 /// Bindings for which padding is looked at.
 static constexpr int kDraws = 64;
 
+/// Shows `look` the values of all extents in these, the same ones each time,
+/// until it says that it has seen enough. False where one was not found.
+static bool
+drawBindings(const Extents &extents, const Placeholders &placeholders,
+             llvm::function_ref<bool(const std::vector<int64_t> &)> look) {
+  std::mt19937_64 random(1);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+    std::vector<int64_t> values;
+    if (!drawExtents(extents, placeholders, random, dims, values))
+      return false;
+    if (look(values))
+      break;
+  }
+  return true;
+}
+
 /// Whether an extent has several values in bindings that are looked at.
 bool Refiner::differs(int64_t extent) {
   if (!placeholders)
     return false;
-  std::mt19937_64 random(1);
   std::set<int64_t> seen;
-  for (int draw = 0; draw < kDraws && seen.size() < 2; ++draw) {
-    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
-    std::vector<int64_t> values;
-    if (!drawExtents(extents, *placeholders, random, dims, values))
-      return true;
-    seen.insert(values[extent]);
-  }
-  return seen.size() > 1;
+  bool isDrawn = drawBindings(extents, *placeholders,
+                              [&](const std::vector<int64_t> &values) {
+                                seen.insert(values[extent]);
+                                return seen.size() > 1;
+                              });
+  return !isDrawn || seen.size() > 1;
 }
 
 /// What padding does in a few bindings says which of its forms are right in
@@ -82,15 +96,9 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
   }
   int64_t size = extents[*all].placeholder;
   PaddingChoice choice;
-  bool isExact = true, isSame = dim.canFill, isDrawn = true;
+  bool isExact = true, isSame = dim.canFill;
   int64_t leastHigh = INT64_MAX, mostHigh = INT64_MIN, mostBoth = INT64_MIN;
-  std::mt19937_64 random(1);
-  for (int draw = 0; draw < kDraws && isDrawn; ++draw) {
-    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
-    std::vector<int64_t> values;
-    isDrawn = drawExtents(extents, *placeholders, random, dims, values);
-    if (!isDrawn)
-      break;
+  auto look = [&](const std::vector<int64_t> &values) {
     auto isSaid = [&](int64_t id) {
       return said.resolve(extents[id].placeholder, values) == values[id];
     };
@@ -101,7 +109,9 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     leastHigh = std::min(leastHigh, values[high]);
     mostHigh = std::max(mostHigh, values[high]);
     mostBoth = std::max(mostBoth, values[low] + values[high]);
-  }
+    return false;
+  };
+  bool isDrawn = drawBindings(extents, *placeholders, look);
   extents = before;
   if (!isDrawn || (!isExact && !isSame))
     return std::nullopt;
