@@ -6,6 +6,8 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Buffers/Passes.h"
@@ -88,34 +90,39 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
 
 void shardc::buildCpuToLLVMPipeline(OpPassManager &pm,
                                     const CpuKernelOptions &options) {
+  // By function, so that none walks through the kernels for GPUs beside them,
+  // which have been lowered by then.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
   if (options.vectors)
-    pm.addPass(createConvertVectorToSCFPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createExpandUnknownShapesPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
+    functions.addPass(createConvertVectorToSCFPass());
+  functions.addPass(createLowerAffinePass());
+  functions.addPass(createExpandUnknownShapesPass());
+  functions.addPass(memref::createExpandStridedMetadataPass());
+  functions.addPass(createLowerAffinePass());
+  functions.addPass(createSCFToControlFlowPass());
   // What has no polynomial becomes an intrinsic, the rest a call of libm for
   // each element: before vectors are gone, since it takes them apart.
-  pm.addPass(createConvertMathToLLVMPass());
+  functions.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  OpPassManager &scalars = pm.nest<func::FuncOp>();
   if (options.vectors)
-    pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertComplexToLLVMPass());
-  pm.addPass(createExactExtremaPass());
+    scalars.addPass(createConvertVectorToLLVMPass());
+  scalars.addPass(createConvertComplexToLLVMPass());
+  scalars.addPass(createExactExtremaPass());
   // Conversions to bfloat16 are calls of a runtime library on most CPUs.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
-  pm.addPass(createArithToLLVMConversionPass());
+  scalars.addPass(arith::createArithExpandOpsPass(expand));
+  scalars.addPass(createArithToLLVMConversionPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addNestedPass<func::FuncOp>(createConvertIndexToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createBFloatBitsPass());
-  pm.addPass(createMergeEqualOpsPass());
+  OpPassManager &lowered = pm.nest<LLVM::LLVMFuncOp>();
+  lowered.addPass(createArithToLLVMConversionPass());
+  lowered.addPass(createReconcileUnrealizedCastsPass());
+  lowered.addPass(createBFloatBitsPass());
+  lowered.addPass(createMergeEqualOpsPass());
 }
 
 void shardc::buildCpuKernelPipeline(OpPassManager &pm,

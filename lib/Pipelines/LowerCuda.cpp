@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/KernelGen/Passes.h"
@@ -67,13 +68,18 @@ void shardc::buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createMergeEqualOpsPass());
-  if (!forPtx) {
+  if (forPtx) {
+    kernels.addPass(createExpandFragmentProductsPass());
+    kernels.addPass(createSelectGpuInstructionsPass());
+    kernels.addPass(createConvertNVVMToLLVMPass());
+  } else {
     kernels.addPass(createBFloatBitsPass());
-    return;
   }
-  kernels.addPass(createExpandFragmentProductsPass());
-  kernels.addPass(createSelectGpuInstructionsPass());
-  kernels.addPass(createConvertNVVMToLLVMPass());
+  // Constants are folded, and equal blocks merged.
+  kernels.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Aggressive)));
+  kernels.addPass(createMergeEqualOpsPass());
 }
 
 namespace {
