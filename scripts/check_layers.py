@@ -95,7 +95,7 @@ def read_layers(path: Path) -> dict[str, set[str]]:
         if not colon:
             raise ValueError(f"{path}:{number}: expected 'room: names', found '{line}'")
         layers[room.strip()] = {room.strip(), *names.split()}
-    known = {*layers, "llvm", "mlir", *SHARED_WITH_RUNTIME.values()}
+    known = {*layers, *(room.rpartition("/")[2] for room in layers), "llvm", "mlir", *SHARED_WITH_RUNTIME.values()}
     for room, allowed in layers.items():
         if unknown := sorted(allowed - known):
             raise ValueError(f"{path}: room '{room}' names unknown rooms {', '.join(unknown)}")
@@ -124,6 +124,37 @@ def room_of_include(name: str) -> str | None:
     if parts[0] in ("mlir", "mlir-c"):
         return "mlir"
     return None
+
+
+def check_runtime(texts: dict[Path, str], layers: dict[str, set[str]]) -> list[str]:
+    """Includes between folders of runtime/lib that their lines in cmake/layers.txt do not allow.
+
+    A folder includes those before it alone, so that no two are one.
+    """
+    before: set[str] = set()
+    problems = []
+    for room, allowed in layers.items():
+        if not room.startswith("runtime/"):
+            continue
+        folder = room.removeprefix("runtime/")
+        problems += [f"cmake/layers.txt: '{room}' includes '{name}', which stands behind it" for name in sorted(allowed - before - {room})]
+        before.add(folder)
+    for path, text in texts.items():
+        if path.parts[:2] != ("runtime", "lib"):
+            continue
+        folder = path.parts[2]
+        if f"runtime/{folder}" not in layers:
+            problems.append(f"{path}: folder '{folder}' of the runtime is not in cmake/layers.txt")
+            continue
+        for number, line in enumerate(text.splitlines(), start=1):
+            match = INCLUDE.match(line)
+            target = match.group(1).partition("/")[0] if match else ""
+            if f"runtime/{target}" in layers and target != folder and target not in layers[f"runtime/{folder}"]:
+                problems.append(
+                    f"{path}:{number}: the runtime's '{folder}' includes '{match.group(1) if match else ''}' of '{target}', "
+                    "which cmake/layers.txt does not allow"
+                )
+    return problems
 
 
 def check_rooms(root: Path, rooms: set[str]) -> list[str]:
@@ -329,8 +360,8 @@ def main() -> int:
                     )
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
-    problems = raw_names + find_undeclared(root, texts) + check_rooms(root, set(layers)) + check_contracts(root)
-    problems += find_import_cycles(root)
+    problems = raw_names + find_undeclared(root, texts) + check_rooms(root, {room for room in layers if "/" not in room}) + check_contracts(root)
+    problems += check_runtime(texts, layers) + find_import_cycles(root)
     if problems:
         print("\n".join(problems))
     return 1 if crossings or problems else 0

@@ -1,8 +1,8 @@
 //===- CrewTest.cpp - Threads of ranks that worlds share ------------------===//
 
-#include "Core/Cores.h"
-#include "Core/World.h"
+#include "Host/Cores.h"
 #include "ThreeSites.h"
+#include "World/World.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -8,7 +8,7 @@
 #ifndef SHARDRT_TEST_DEVICECALLS_H
 #define SHARDRT_TEST_DEVICECALLS_H
 
-#include "Core/Context.h"
+#include "Collectives/Context.h"
 #include <optional>
 
 namespace shardrt::test {

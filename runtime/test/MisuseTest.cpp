@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/World.h"
 #include "DeviceCalls.h"
 #include "ThreeSites.h"
+#include "World/World.h"
 #include "shardrt/Checkpoint.h"
 #include "shardrt/Devices.h"
 #include "shardrt/Jobs.h"

@@ -3,7 +3,7 @@
 #include "shardrt/Checkpoint.h"
 #include "Checkpoint/Restore.h"
 #include "Checkpoint/Save.h"
-#include "Core/Program.h"
+#include "Host/WriteError.h"
 #include <algorithm>
 #include <exception>
 

@@ -9,7 +9,7 @@
 #ifndef SHARDRT_COLLECTIVES_COLLECTIVES_H
 #define SHARDRT_COLLECTIVES_COLLECTIVES_H
 
-#include "Core/Context.h"
+#include "Collectives/Context.h"
 
 namespace shardrt {
 

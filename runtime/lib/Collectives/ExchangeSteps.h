@@ -15,7 +15,7 @@
 #define SHARDRT_COLLECTIVES_EXCHANGESTEPS_H
 
 #include "Collectives/Collectives.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include <algorithm>
 
 namespace shardrt {

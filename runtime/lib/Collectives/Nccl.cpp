@@ -17,10 +17,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/ExchangeSteps.h"
+#include "Collectives/NcclRank.h"
 #include "Collectives/Reduce.h"
 #include "Collectives/RowCall.h"
 #include "Collectives/Scratch.h"
-#include "Comm/Nccl/NcclRank.h"
 #include <algorithm>
 #include <functional>
 #include <optional>

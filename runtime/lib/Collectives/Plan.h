@@ -61,13 +61,6 @@ struct SitePlan {
   std::vector<int64_t> opened; ///< reduce_scatter: the others that are read
 };
 
-/// The same for sites about rows.
-std::string checkRows(const Site &site);
-
-/// What is wrong with `site`, whatever the rank; empty if nothing is. Numbers
-/// of elements are not looked at where its extents are placeholders.
-std::string checkSite(const Site &site, bool hasPlaceholders = false);
-
 /// The plan of `rank` for a site that checkSite has passed.
 SitePlan planSite(const Site &site, int64_t rank);
 

@@ -46,61 +46,6 @@ static Interval entryOf(const DimExchange &dim,
   return table[shardc::coordinateAlong(meshShape, dim.axes, rank)];
 }
 
-std::string shardrt::checkRows(const Site &site) {
-  const RowSite &rows = site.rows;
-  size_t dims = site.exchange.globalShape.size(), count = rows.dims.size();
-  // Owned boxes tile the tensor; what is needed of it has another meaning here.
-  auto tiles = [](shardc::Exchange exchange) {
-    for (DimExchange &dim : exchange.dims)
-      dim.needed = dim.owned;
-    return shardc::verifyExchange(exchange);
-  };
-  if (std::string error = tiles(site.exchange); !error.empty())
-    return error;
-  if (site.kind != SiteKind::RowPlan) {
-    if (rows.first < 0 || rows.first > static_cast<int64_t>(dims))
-      return "rows begin at dim " + std::to_string(rows.first) + " of " +
-             std::to_string(dims);
-    if (site.kind == SiteKind::ScatterRows &&
-        site.reduction != Reduction::None &&
-        !findCombiner(site.type, site.reduction))
-      return std::string(reductionName(site.reduction)) + " of " +
-             std::string(elementTypeName(site.type)) + " is not supported";
-    return {};
-  }
-  std::string_view type = elementTypeName(site.type);
-  if (!type.starts_with("i") && !type.starts_with("ui"))
-    return "indices are " + std::string(type) + ", expected integers";
-  if (rows.vectorDim < 0 || rows.vectorDim > static_cast<int64_t>(dims))
-    return "index vectors lie in dim " + std::to_string(rows.vectorDim) +
-           " of " + std::to_string(dims);
-  int64_t components = rows.vectorDim == static_cast<int64_t>(dims)
-                           ? 1
-                           : site.exchange.globalShape[rows.vectorDim];
-  shardc::Exchange addressed;
-  addressed.meshShape = site.exchange.meshShape;
-  for (size_t i = 0; i < count; ++i) {
-    int64_t component = rows.components[i], size = rows.dims[i].size();
-    bool isBatch = component < 0;
-    int64_t batch = -1 - component;
-    if (isBatch ? batch >= static_cast<int64_t>(dims) || batch == rows.vectorDim
-                : component >= components)
-      return "row dim " + std::to_string(i) + " takes component " +
-             std::to_string(component) + ", which there is not";
-    if (rows.slices[i] < 0 || rows.slices[i] > size)
-      return "row dim " + std::to_string(i) + " has slices of " +
-             std::to_string(rows.slices[i]) + " out of " + std::to_string(size);
-    for (Interval part : rows.dims[i].needed)
-      if (!part.empty() && (part.begin < 0 || part.end > rows.slices[i]))
-        return "row dim " + std::to_string(i) +
-               " needs a part outside of its slices";
-    addressed.globalShape.push_back(size);
-    addressed.dims.push_back(rows.dims[i]);
-    addressed.dims.back().dim = static_cast<int64_t>(i);
-  }
-  return tiles(addressed);
-}
-
 //===----------------------------------------------------------------------===//
 // Positions
 //===----------------------------------------------------------------------===//

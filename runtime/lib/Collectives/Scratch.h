@@ -2,7 +2,7 @@
 #ifndef SHARDRT_COLLECTIVES_SCRATCH_H
 #define SHARDRT_COLLECTIVES_SCRATCH_H
 
-#include "Core/Context.h"
+#include "Collectives/Context.h"
 
 namespace shardrt {
 

@@ -1,9 +1,9 @@
 //===- Memories.cpp - Device memory that programs share -------------------===//
 
-#include "Core/Program.h"
 #include "Device/Cpu/Copy.h"
 #include "Device/Cuda/CudaDevice.h"
 #include "Device/Emulated/EmulatedDevice.h"
+#include "Host/WriteError.h"
 
 using namespace shardrt;
 

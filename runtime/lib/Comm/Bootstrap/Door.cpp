@@ -1,7 +1,7 @@
 //===- Door.cpp - Who is let in at a port ---------------------------------===//
 
 #include "Comm/Bootstrap/Door.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

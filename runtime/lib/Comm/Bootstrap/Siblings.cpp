@@ -2,7 +2,7 @@
 
 #include "Comm/Bootstrap/Siblings.h"
 #include "Comm/Shared/Process.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include <cstring>
 #include <set>
 #include <unistd.h>

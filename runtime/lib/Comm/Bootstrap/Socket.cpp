@@ -1,7 +1,7 @@
 //===- Socket.cpp - Connections between processes -------------------------===//
 
 #include "Comm/Bootstrap/Socket.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>

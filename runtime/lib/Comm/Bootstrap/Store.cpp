@@ -13,7 +13,7 @@
 #include "Comm/Bootstrap/Store.h"
 #include "Comm/Bootstrap/Door.h"
 #include "Comm/Bootstrap/Secret.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <arpa/inet.h>

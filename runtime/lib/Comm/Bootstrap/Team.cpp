@@ -3,7 +3,7 @@
 #include "Comm/Bootstrap/Team.h"
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Socket.h"
-#include "Core/Program.h"
+#include "Program/Program.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>

@@ -8,10 +8,10 @@
 
 #include "Comm/Local/LocalComm.h"
 #include "Comm/Shared/Process.h"
-#include "Core/Absence.h"
-#include "Core/Clock.h"
-#include "Core/Cores.h"
-#include "Core/Spin.h"
+#include "Host/Absence.h"
+#include "Host/Clock.h"
+#include "Host/Cores.h"
+#include "Host/Spin.h"
 #include <bit>
 #include <chrono>
 #include <cstdio>

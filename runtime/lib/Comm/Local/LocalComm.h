@@ -21,7 +21,7 @@
 #define SHARDRT_COMM_LOCAL_LOCALCOMM_H
 
 #include "Comm/Comm.h"
-#include "Comm/Shared/Segment.h"
+#include "Host/Segment.h"
 #include <array>
 #include <atomic>
 #include <memory>

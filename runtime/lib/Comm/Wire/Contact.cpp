@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Wire/Contact.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include <cerrno>
 #include <netinet/in.h>
 #include <sys/socket.h>

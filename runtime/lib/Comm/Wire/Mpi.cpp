@@ -9,7 +9,7 @@
 
 #include "Comm/Wire/Mpi.h"
 #include "Comm/Wire/MpiShim.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <atomic>

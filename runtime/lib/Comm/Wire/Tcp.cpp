@@ -22,7 +22,7 @@
 #include "Comm/Wire/Tcp.h"
 #include "Comm/Bootstrap/Door.h"
 #include "Comm/Wire/Contact.h"
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 
 #include "Comm/Wire/WireComm.h"
 #include "Comm/Wire/Contact.h"
-#include "Core/Absence.h"
-#include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
+#include "Host/Absence.h"
+#include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <bit>
 #include <cstdio>

@@ -8,8 +8,8 @@
 #ifndef SHARDRT_DEVICE_CPU_LINES_H
 #define SHARDRT_DEVICE_CPU_LINES_H
 
-#include "Core/Pool.h"
 #include "Device/Cpu/Memory.h"
+#include "Host/Pool.h"
 #include <cstdint>
 
 namespace shardrt {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Cpu/Memory.h"
-#include "Comm/Shared/Segment.h"
+#include "Host/Segment.h"
 #include <algorithm>
 #include <cstdlib>
 #include <utility>

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Cuda/CudaDevice.h"
-#include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include "Device/Cuda/Driver.h"
 #include "Device/TensorMap.h"
+#include "Host/Clock.h"
 #include "shardrt/Devices.h"
 #include <algorithm>
 #include <array>

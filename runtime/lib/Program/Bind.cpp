@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Program.h"
+#include "Program/Program.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Limits.h"
 #include <set>

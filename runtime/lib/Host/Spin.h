@@ -1,6 +1,6 @@
 //===- Spin.h - Waiting on a core -------------------------------*- C++ -*-===//
-#ifndef SHARDRT_CORE_SPIN_H
-#define SHARDRT_CORE_SPIN_H
+#ifndef SHARDRT_HOST_SPIN_H
+#define SHARDRT_HOST_SPIN_H
 
 namespace shardrt {
 
@@ -15,4 +15,4 @@ inline void relaxCore() {
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_SPIN_H
+#endif // SHARDRT_HOST_SPIN_H

@@ -1,9 +1,9 @@
 //===- NcclRank.cpp - One rank's communicators ----------------------------===//
 
-#include "Comm/Nccl/NcclRank.h"
+#include "Collectives/NcclRank.h"
+#include "Collectives/Context.h"
 #include "Collectives/Pack.h"
-#include "Core/Clock.h"
-#include "Core/Context.h"
+#include "Host/Clock.h"
 #include <algorithm>
 #include <chrono>
 #include <set>

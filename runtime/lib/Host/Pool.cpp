@@ -1,8 +1,8 @@
 //===- Pool.cpp - The threads of one rank ---------------------------------===//
 
-#include "Core/Pool.h"
-#include "Core/Cores.h"
-#include "Core/Spin.h"
+#include "Host/Pool.h"
+#include "Host/Cores.h"
+#include "Host/Spin.h"
 #include <algorithm>
 #include <system_error>
 

@@ -7,8 +7,8 @@
 // tell.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_COMM_SHARED_SEGMENT_H
-#define SHARDRT_COMM_SHARED_SEGMENT_H
+#ifndef SHARDRT_HOST_SEGMENT_H
+#define SHARDRT_HOST_SEGMENT_H
 
 #include <atomic>
 #include <cstddef>
@@ -72,4 +72,4 @@ void wakeAll(std::atomic<int> &word);
 
 } // namespace shardrt
 
-#endif // SHARDRT_COMM_SHARED_SEGMENT_H
+#endif // SHARDRT_HOST_SEGMENT_H

@@ -11,14 +11,14 @@
 // back can be left behind.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_CORE_WORLD_H
-#define SHARDRT_CORE_WORLD_H
+#ifndef SHARDRT_WORLD_WORLD_H
+#define SHARDRT_WORLD_WORLD_H
 
+#include "Collectives/Context.h"
 #include "Comm/Bootstrap/Team.h"
 #include "Comm/Bootstrap/Transport.h"
 #include "Comm/Comm.h"
-#include "Core/Context.h"
-#include "Core/Crew.h"
+#include "World/Crew.h"
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -285,4 +285,4 @@ struct shardrt_world {
   std::unique_ptr<shardrt::CrewHandle> own; ///< none with a crew of others
 };
 
-#endif // SHARDRT_CORE_WORLD_H
+#endif // SHARDRT_WORLD_WORLD_H

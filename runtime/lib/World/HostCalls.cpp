@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Context.h"
+#include "Collectives/Context.h"
 #include "shardrt/ElementType.h"
 #include <algorithm>
 #include <cstring>

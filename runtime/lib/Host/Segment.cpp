@@ -1,6 +1,6 @@
 //===- Segment.cpp - Memory that processes of a host share ----------------===//
 
-#include "Comm/Shared/Segment.h"
+#include "Host/Segment.h"
 #include <cerrno>
 #include <cstring>
 #ifdef __linux__

@@ -5,8 +5,8 @@
 // anew when it is back.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_CORE_ABSENCE_H
-#define SHARDRT_CORE_ABSENCE_H
+#ifndef SHARDRT_HOST_ABSENCE_H
+#define SHARDRT_HOST_ABSENCE_H
 
 #include <cstdint>
 
@@ -19,4 +19,4 @@ int64_t lastReturnNs(int64_t nowNs);
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_ABSENCE_H
+#endif // SHARDRT_HOST_ABSENCE_H

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/World.h"
+#include "World/World.h"
 #include "Collectives/Collectives.h"
 #include "Collectives/Pack.h"
 #include "Comm/Local/LocalComm.h"
-#include "Core/Clock.h"
-#include "Core/Cores.h"
+#include "Host/Clock.h"
+#include "Host/Cores.h"
+#include "Host/WriteError.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

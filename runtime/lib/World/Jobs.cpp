@@ -4,7 +4,8 @@
 #include "Comm/Bootstrap/Job.h"
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Siblings.h"
-#include "Core/World.h"
+#include "Host/WriteError.h"
+#include "World/World.h"
 #include <cstdlib>
 #include <cstring>
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Program.h"
-#include "Collectives/Plan.h"
+#include "Program/Program.h"
+#include "Host/WriteError.h"
+#include "Program/CheckSite.h"
 #include "shardc/Seal/Interface.h"
 #include "shardc/Seal/PrivateFile.h"
 #include "shardc/Seal/Processor.h"
@@ -30,14 +31,6 @@ void CloseLibrary::operator()(void *handle) const { dlclose(handle); }
 OpenFile::~OpenFile() {
   if (descriptor >= 0)
     close(descriptor);
-}
-
-void shardrt::writeError(char *buffer, size_t size, std::string_view text) {
-  if (!buffer || size == 0)
-    return;
-  size_t length = std::min(size - 1, text.size());
-  std::memcpy(buffer, text.data(), length);
-  buffer[length] = '\0';
 }
 
 std::string Program::describe(int64_t site, bool full) const {

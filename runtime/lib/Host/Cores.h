@@ -1,6 +1,6 @@
 //===- Cores.h - Where threads run ------------------------------*- C++ -*-===//
-#ifndef SHARDRT_CORE_CORES_H
-#define SHARDRT_CORE_CORES_H
+#ifndef SHARDRT_HOST_CORES_H
+#define SHARDRT_HOST_CORES_H
 
 #include <cstdint>
 #include <span>
@@ -33,4 +33,4 @@ std::vector<int64_t> spreadOverCores(std::span<const int64_t> work,
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_CORES_H
+#endif // SHARDRT_HOST_CORES_H

@@ -1,6 +1,6 @@
 //===- Clock.h - The clock of waits and statistics --------------*- C++ -*-===//
-#ifndef SHARDRT_CORE_CLOCK_H
-#define SHARDRT_CORE_CLOCK_H
+#ifndef SHARDRT_HOST_CLOCK_H
+#define SHARDRT_HOST_CLOCK_H
 
 #include <chrono>
 #include <cstdint>
@@ -29,4 +29,4 @@ inline int64_t threadNs() {
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_CLOCK_H
+#endif // SHARDRT_HOST_CLOCK_H

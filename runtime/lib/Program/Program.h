@@ -1,6 +1,6 @@
 //===- Program.h - A loaded program and its sites ---------------*- C++ -*-===//
-#ifndef SHARDRT_CORE_PROGRAM_H
-#define SHARDRT_CORE_PROGRAM_H
+#ifndef SHARDRT_PROGRAM_PROGRAM_H
+#define SHARDRT_PROGRAM_PROGRAM_H
 
 #include "Device/Device.h"
 #include "shardrt/Formulas.h"
@@ -116,10 +116,6 @@ std::string checkSites(Program &program, bool hasPlaceholders = false);
 uint64_t hashBytes(const void *data, size_t bytes,
                    uint64_t hash = 14695981039346656037u);
 
-/// Writes `text` to a caller's buffer, cut to its size, with its NUL.
-/// Needs no memory: what ran out of it can say so.
-void writeError(char *buffer, size_t size, std::string_view text);
-
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_PROGRAM_H
+#endif // SHARDRT_PROGRAM_PROGRAM_H

@@ -1,5 +1,5 @@
 //===- Absence.cpp - When this process was not running --------------------===//
-#include "Core/Absence.h"
+#include "Host/Absence.h"
 #include <atomic>
 
 static constexpr int64_t longestPauseNs = 500'000'000;

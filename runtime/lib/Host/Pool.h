@@ -5,8 +5,8 @@
 // for the next one for a while, then sleeps.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_CORE_POOL_H
-#define SHARDRT_CORE_POOL_H
+#ifndef SHARDRT_HOST_POOL_H
+#define SHARDRT_HOST_POOL_H
 
 #include "shardrt/shardrt.h"
 #include <atomic>
@@ -63,4 +63,4 @@ private:
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_POOL_H
+#endif // SHARDRT_HOST_POOL_H

@@ -6,8 +6,8 @@
 // when one of these says so. NCCL itself never gives up.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_COMM_NCCL_NCCLRANK_H
-#define SHARDRT_COMM_NCCL_NCCLRANK_H
+#ifndef SHARDRT_COLLECTIVES_NCCLRANK_H
+#define SHARDRT_COLLECTIVES_NCCLRANK_H
 
 #include "Collectives/Plan.h"
 #include "Comm/Nccl/Library.h"
@@ -95,4 +95,4 @@ private:
 
 } // namespace shardrt
 
-#endif // SHARDRT_COMM_NCCL_NCCLRANK_H
+#endif // SHARDRT_COLLECTIVES_NCCLRANK_H

@@ -14,12 +14,12 @@
 // goes wrong in one run reaches no other, and worlds hold none.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDRT_CORE_CREW_H
-#define SHARDRT_CORE_CREW_H
+#ifndef SHARDRT_WORLD_CREW_H
+#define SHARDRT_WORLD_CREW_H
 
 #include "Comm/Local/LocalComm.h"
-#include "Core/Pool.h"
 #include "Device/Cpu/Memory.h"
+#include "Host/Pool.h"
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -210,4 +210,4 @@ struct shardrt_crew {
   shardrt::CrewHandle handle;
 };
 
-#endif // SHARDRT_CORE_CREW_H
+#endif // SHARDRT_WORLD_CREW_H

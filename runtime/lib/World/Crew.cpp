@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Crew.h"
-#include "Core/Clock.h"
-#include "Core/Cores.h"
-#include "Core/Spin.h"
-#include "Core/World.h"
+#include "World/Crew.h"
+#include "Host/Clock.h"
+#include "Host/Cores.h"
+#include "Host/Spin.h"
+#include "Host/WriteError.h"
+#include "World/World.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>

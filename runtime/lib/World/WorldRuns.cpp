@@ -8,8 +8,8 @@
 
 #include "Collectives/Collectives.h"
 #include "Collectives/Pack.h"
-#include "Core/Clock.h"
-#include "Core/World.h"
+#include "Host/Clock.h"
+#include "World/World.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>

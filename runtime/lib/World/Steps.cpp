@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Core/Clock.h"
-#include "Core/Cores.h"
-#include "Core/World.h"
+#include "Host/Clock.h"
+#include "Host/Cores.h"
+#include "World/World.h"
 #include <algorithm>
 #include <cstring>
 #include <exception>

@@ -1,8 +1,8 @@
 //===- Trace.h - What a rank did, and when ----------------------*- C++ -*-===//
-#ifndef SHARDRT_CORE_TRACE_H
-#define SHARDRT_CORE_TRACE_H
+#ifndef SHARDRT_HOST_TRACE_H
+#define SHARDRT_HOST_TRACE_H
 
-#include "Core/Clock.h"
+#include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <vector>
 
@@ -74,4 +74,4 @@ private:
 
 } // namespace shardrt
 
-#endif // SHARDRT_CORE_TRACE_H
+#endif // SHARDRT_HOST_TRACE_H

@@ -1,6 +1,6 @@
 //===- Cores.cpp - Where threads run --------------------------------------===//
 
-#include "Core/Cores.h"
+#include "Host/Cores.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,19 +1,19 @@
 //===- Context.h - One rank, as generated code holds it ---------*- C++ -*-===//
-#ifndef SHARDRT_CORE_CONTEXT_H
-#define SHARDRT_CORE_CONTEXT_H
+#ifndef SHARDRT_COLLECTIVES_CONTEXT_H
+#define SHARDRT_COLLECTIVES_CONTEXT_H
 
 #include "Collectives/DeviceKernels.h"
 #include "Collectives/DeviceRows.h"
+#include "Collectives/NcclRank.h"
 #include "Collectives/Plan.h"
 #include "Collectives/RowPlan.h"
 #include "Comm/Comm.h"
-#include "Comm/Nccl/NcclRank.h"
-#include "Core/Pool.h"
-#include "Core/Program.h"
-#include "Core/Trace.h"
 #include "Device/Cpu/Memory.h"
 #include "Device/Cuda/LibraryCalls.h"
 #include "Device/Device.h"
+#include "Host/Pool.h"
+#include "Host/Trace.h"
+#include "Program/Program.h"
 #include "shardrt/shardrt.h"
 #include <array>
 #include <atomic>
@@ -130,4 +130,4 @@ struct shardrt_context {
   }
 };
 
-#endif // SHARDRT_CORE_CONTEXT_H
+#endif // SHARDRT_COLLECTIVES_CONTEXT_H
