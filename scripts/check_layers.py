@@ -16,8 +16,8 @@ that ODS declares has an accessor in the dialect's contracts, and a row in its v
 names by which an attribute is read or written outside of lib/Dialect are those of arguments
 that ODS declares of ops, those of FOREIGN, and marks that one room sets and reads itself.
 
-Python has no layers, but no cycles either: no module under scripts or python imports, at its top
-or in a function, one that imports it, but for those of LATE.
+Python has no layers, but no cycles either: no module under scripts or python imports, at its top,
+in a function or for types alone, one that imports it.
 
 Also checks docs/Rationale/Rooms.md: an entry with four labels for each room, for each
 folder of FOLDERS a row, and no entry for a room that is not there.
@@ -261,13 +261,6 @@ def check_contracts(root: Path) -> list[str]:
 
 # Where modules are looked for by name.
 PYTHON = ("scripts", "python")
-# Imports that close a cycle, in a function or for types alone, and what for.
-LATE = {
-    ("shardc._array", "shardc._distributed"): "an array of a job is gathered where all of it is asked for",
-    ("shardc._distributed", "shardc._program"): "gathering is a program",
-    ("shardc._program", "shardc._transform"): "a program that is called on tracers is an op of theirs",
-    ("shardc._variant", "shardc._program"): "for its type",
-}
 
 
 def imports_of(tree: ast.Module, package: list[str], known: set[str]) -> set[str]:
@@ -299,10 +292,6 @@ def find_import_cycles(root: Path) -> list[str]:
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
         imports[name] = imports_of(ast.parse(path.read_text()), package, set(paths)) - {name}
     problems = []
-    for module, after in LATE:
-        if module in paths and after not in imports[module]:
-            problems.append(f"{paths[module].relative_to(root)}: does not import {after}, as check_layers.py says")
-        imports.get(module, set()).discard(after)
     for first in sorted(paths):
         # Shortest ways from here to modules that come later, and back.
         ways = {first: [first]}

@@ -4,7 +4,7 @@ import ctypes
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
@@ -109,6 +109,9 @@ class Array:
     _packed: bytes
     """Handles by rank, as packed() makes them."""
     _pending: Pending | None
+
+    _gatherer: ClassVar[Callable[["Array"], "Array"] | None] = None
+    """What gather() does. That is a program, and programs have arrays: it is put here from above."""
 
     def __new__(cls, *_: Any) -> "Array":
         """Raises: TypeError."""
@@ -218,9 +221,9 @@ class Array:
             return self
         if all(box == everything for box in self._layout.boxes):
             return self
-        from shardc._distributed import gather
-
-        return gather(self)
+        if Array._gatherer is None:
+            raise NotImplementedError("arrays are gathered by a program: import shardc")
+        return Array._gatherer(self)
 
     def _need_all(self) -> None:
         if None in self._handles and not self.is_addressable:

@@ -13,6 +13,7 @@ from shardc._array import Array, array, sharding_for
 from shardc._engine import Engine, engine_for, join
 from shardc._errors import UsageError
 from shardc._native import JobOptions
+from shardc._program import compile
 from shardc._sharding import Dim, Sharding
 from shardc._specs import axes_of, cuts_of_leaf, mesh_of
 from shardc._types import DType, name_of
@@ -150,8 +151,6 @@ def _fit(shapes: Sequence[tuple[int, ...]], mesh: Mapping[str, int], cuts: Seque
 def _gatherer(mesh: tuple[tuple[str, int], ...], shape: tuple[int, ...], axes: tuple[tuple[str, ...], ...],
               kind: DType) -> Any:
     """A program that has all of its argument on each rank, in whatever sizes that is cut."""
-    from shardc._program import compile
-
     tensor = f"tensor<{''.join(f'{size}x' for size in shape)}{name_of(kind)}>"
     named = ", ".join(f'"{name}"={size}' for name, size in mesh)
     cut = ", ".join("{" + ", ".join(f'"{axis}"' for axis in names) + "}" for names in axes)
@@ -170,3 +169,6 @@ def gather(value: Array) -> Array:
     if not isinstance(result, Array):
         return array(result)
     return result
+
+
+Array._gatherer = gather

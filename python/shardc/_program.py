@@ -21,6 +21,7 @@ from shardc._specialize import same_bits
 from shardc._specs import axes_of, loaded_jax, meshes_in
 from shardc._text import Model
 from shardc._tools import run_program
+from shardc._transform import call_traced
 from shardc._variant import Asked, Dims, Options, Sizes, Variant, is_key, numbering, outside
 
 
@@ -453,9 +454,7 @@ class Program:
         """A call whose arguments are not just as they have to be."""
         if (jax := loaded_jax()) is not None and any(
                 isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves((arguments, named))):
-            from shardc._transform import call_traced
-
-            return call_traced(self, arguments, named)
+            return call_traced(self, arguments, named, compile)
         variant, leaves, _ = self._prepare(arguments, named)
         given = variant.kept(leaves)
         stay = any(isinstance(leaf, Array) for leaf in given) if self._gather is None else not self._gather

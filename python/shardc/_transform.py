@@ -1,21 +1,31 @@
 """Programs inside functions that JAX transforms: jit, vmap, grad."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy
 
 from shardc._annotate import Split
 from shardc._errors import UsageError
-from shardc._program import Program, compile
-from shardc._variant import Variant
+from shardc._variant import Asked, Variant
 
 
-def call_traced(program: Program, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+class Traceable(Protocol):
+    """What a program is to those who trace it."""
+
+    _asked: Asked | None
+
+    def _prepare(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any], Any]: ...
+    def _run(self, variant: Variant, given: Sequence[Any], stay: bool) -> Sequence[Any]: ...
+    def _shaped(self, variant: Variant, results: Sequence[Any]) -> Any: ...
+
+
+def call_traced(program: Traceable, arguments: Sequence[Any], named: Mapping[str, Any],
+                compile: Callable[..., Callable[..., Any]]) -> Any:
     """What a program gives for arguments that JAX traces: a call back from JAX's program, with a derivative.
 
-    The derivative is a program too, compiled for the same mesh when it is first asked for. Under ``vmap`` the program
-    runs for one element after the other.
+    The derivative is a program too, which ``compile`` makes for the same mesh when it is first asked for. Under
+    ``vmap`` the program runs for one element after the other.
 
     Raises: UsageError for a program that is no function of JAX, and for arguments that do not fit.
     """
@@ -40,7 +50,7 @@ def call_traced(program: Program, arguments: Sequence[Any], named: Mapping[str, 
         return apply(*values), values
 
     def backward(values: Any, cotangents: Any) -> Any:
-        return _pull_back(program, variant, values, cotangents)
+        return _pull_back(program, variant, values, cotangents, compile)
 
     apply.defvjp(forward, backward)
     return program._shaped(variant, apply(*raw))
@@ -52,17 +62,19 @@ def _is_inexact(dtype: Any) -> bool:
     return bool(jax.dtypes.issubdtype(dtype, numpy.inexact))
 
 
-def _pull_back(program: Program, variant: Variant, values: Any, cotangents: Any) -> Any:
+def _pull_back(program: Traceable, variant: Variant, values: Any, cotangents: Any,
+               compile: Callable[..., Callable[..., Any]]) -> Any:
     """Cotangents of all flat arguments: None where there is none."""
     inputs = [number for number, value in enumerate(values) if _is_inexact(value.dtype)]
     outputs = [number for number, place in enumerate(variant.executable.results) if _is_inexact(place.dtype)]
-    pulled = _backward_of(program, variant, inputs, outputs)(
+    pulled = _backward_of(program, variant, inputs, outputs, compile)(
         tuple(values), tuple(cotangents[number] for number in outputs))
     found = dict(zip(inputs, pulled))
     return tuple(found.get(number) for number in range(len(values)))
 
 
-def _backward_of(program: Program, variant: Variant, inputs: list[int], outputs: list[int]) -> Program:
+def _backward_of(program: Traceable, variant: Variant, inputs: list[int], outputs: list[int],
+                 compile: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
     """The program that computes cotangents of ``inputs`` from all flat arguments and cotangents of ``outputs``."""
     import jax
 

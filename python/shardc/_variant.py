@@ -8,9 +8,9 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -23,9 +23,6 @@ from shardc._specialize import Specials
 from shardc._specs import Cuts, Tree, cuts_of_leaf, is_leaf, loaded_jax
 from shardc._text import Model
 from shardc._types import describe
-
-if TYPE_CHECKING:
-    from shardc._program import Program
 
 Sizes = Mapping[tuple[int, int], Sequence[int]]
 Options = list[tuple[str, str]]
@@ -78,7 +75,7 @@ class Variant:
     def __init__(self, source: Model, text: str, options: Options, executable: Executable) -> None:
         self.source, self.text, self.options, self.executable = source, text, options, executable
         self.numbers = source.numbers()
-        self.backward: Program | None = None
+        self.backward: Callable[..., Any] | None = None
         """What its derivative is computed by, once somebody has asked for it."""
         self.labels = _labels(source, executable)
         self.is_key = [is_key(aval) for aval in source.in_avals or ()]
