@@ -7,6 +7,7 @@
 #include "shardc/Seal/Processor.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Support/InputFile.h"
+#include "shardc/Translation/MetadataText.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -35,7 +36,9 @@ static constexpr StringLiteral kSymbols[] = {
 void shardc::embedMetadata(mlir::ModuleOp module,
                            const ProgramMetadata &metadata) {
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
-  std::string text = toJSON(metadata);
+  // Whoever binds a program writes into the boundaries of each dim.
+  bool isBoundLate = module.lookupSymbol("shardc_formulas") != nullptr;
+  std::string text = isBoundLate ? toJSON(metadata) : toShortJSON(metadata);
   text.push_back('\0');
   auto type = mlir::LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
   mlir::LLVM::GlobalOp::create(builder, module.getLoc(), type,

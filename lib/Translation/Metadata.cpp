@@ -3,10 +3,12 @@
 #include "shardc/Translation/Metadata.h"
 #include "shardc/Layout/Limits.h"
 #include "shardc/Seal/Interface.h"
+#include "shardc/Translation/MetadataText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace llvm;
 using namespace shardc;
@@ -14,6 +16,11 @@ using namespace shardc;
 static constexpr size_t kMaxNameBytes = 4096;
 static constexpr size_t kMaxTextBytes = 100 * 1000 * 1000;
 static constexpr int kMaxNesting = 32;
+/// More indices than this are written once where several dims have them.
+static constexpr size_t kLeastShared = 16;
+/// Most indices of all dims together: a text that says each of them has no
+/// more.
+static constexpr size_t kMaxIndices = kMaxTextBytes / 2;
 
 int64_t ProgramMetadata::numRanks() const {
   int64_t ranks = 1;
@@ -52,7 +59,29 @@ static void writeIntegers(json::OStream &out, StringRef key,
   });
 }
 
-static void writeValue(json::OStream &out, const ValueMetadata &value) {
+namespace {
+/// Boundaries that are written once, by their place in the list of these.
+using BoundaryLists = std::map<std::vector<int64_t>, int64_t>;
+} // namespace
+
+/// Those of several dims, in the order in which they are met. Short ones take
+/// no more room than the fields that would refer to them.
+static std::vector<std::vector<int64_t>>
+listShared(const ProgramMetadata &metadata) {
+  std::map<std::vector<int64_t>, int64_t> uses;
+  std::vector<std::vector<int64_t>> shared;
+  for (const std::vector<ValueMetadata> *values :
+       {&metadata.arguments, &metadata.results})
+    for (const ValueMetadata &value : *values)
+      for (const DimPlacement &dim : value.dims)
+        if (const std::vector<int64_t> &indices = dim.boundaries.indices();
+            indices.size() > kLeastShared && ++uses[indices] == 2)
+          shared.push_back(indices);
+  return shared;
+}
+
+static void writeValue(json::OStream &out, const ValueMetadata &value,
+                       const BoundaryLists &lists) {
   out.object([&] {
     out.attribute("name", json::fixUTF8(value.name));
     out.attribute("type", value.elementType);
@@ -76,7 +105,11 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
       for (const DimPlacement &dim : value.dims)
         out.object([&] {
           writeIntegers(out, "axes", dim.axes);
-          writeIntegers(out, "boundaries", dim.boundaries.indices());
+          const std::vector<int64_t> &indices = dim.boundaries.indices();
+          if (auto found = lists.find(indices); found != lists.end())
+            out.attribute("boundaries", found->second);
+          else
+            writeIntegers(out, "boundaries", indices);
           out.attribute("dynamic", dim.dynamic);
           if (dim.open)
             out.attribute("open", true);
@@ -93,7 +126,12 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
   });
 }
 
-std::string shardc::toJSON(const ProgramMetadata &metadata) {
+static std::string
+write(const ProgramMetadata &metadata,
+      const std::vector<std::vector<int64_t>> &written = {}) {
+  BoundaryLists lists;
+  for (const std::vector<int64_t> &indices : written)
+    lists.emplace(indices, lists.size());
   std::string text;
   raw_string_ostream stream(text);
   json::OStream out(stream);
@@ -121,13 +159,21 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
           out.attribute("size", axis.size);
         });
     });
+    if (!written.empty())
+      out.attributeArray("boundary_lists", [&] {
+        for (ArrayRef<int64_t> indices : written)
+          out.array([&] {
+            for (int64_t index : indices)
+              out.value(index);
+          });
+      });
     out.attributeArray("arguments", [&] {
       for (const ValueMetadata &value : metadata.arguments)
-        writeValue(out, value);
+        writeValue(out, value, lists);
     });
     out.attributeArray("results", [&] {
       for (const ValueMetadata &value : metadata.results)
-        writeValue(out, value);
+        writeValue(out, value, lists);
     });
     out.attributeArray("communication", [&] {
       for (const SiteMetadata &site : metadata.communication)
@@ -146,6 +192,14 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
   });
   out.flush();
   return text;
+}
+
+std::string shardc::toJSON(const ProgramMetadata &metadata) {
+  return write(metadata);
+}
+
+std::string shardc::toShortJSON(const ProgramMetadata &metadata) {
+  return write(metadata, listShared(metadata));
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,8 +284,47 @@ public:
               });
   }
 
+  /// The lists of boundaries that dims may refer to.
+  void readLists(const json::Object &object) {
+    readArray(object, "boundary_lists", "", SIZE_MAX,
+              [&](const json::Value &value, const Twine &at) {
+                const json::Array *array = value.getAsArray();
+                if (!array || array->size() > kMaxRanks + 1) {
+                  fail(at,
+                       "expected at most " + Twine(kMaxRanks + 1) + " indices");
+                  return;
+                }
+                std::vector<int64_t> &list = lists.emplace_back();
+                for (const json::Value &index : *array)
+                  if (std::optional<int64_t> integer = index.getAsInteger())
+                    list.push_back(*integer);
+                  else
+                    fail(at, "expected integers");
+              });
+  }
+  /// The boundaries of a dim: indices, or the number of a list of them.
+  void readBoundaries(const json::Object &object, const Twine &path,
+                      std::vector<int64_t> &bounds) {
+    if (std::optional<int64_t> number = object.getInteger("boundaries")) {
+      if (*number < 0 || *number >= static_cast<int64_t>(lists.size())) {
+        fail(path + ".boundaries",
+             "list " + Twine(*number) + ", there are " + Twine(lists.size()));
+        return;
+      }
+      bounds = lists[*number];
+    } else {
+      read(object, "boundaries", path, kMaxRanks + 1, bounds);
+    }
+    indices += bounds.size();
+    if (indices > kMaxIndices)
+      fail(path + ".boundaries",
+           "more than " + Twine(kMaxIndices) + " indices in all");
+  }
+
 private:
   std::string message;
+  std::vector<std::vector<int64_t>> lists;
+  size_t indices = 0; ///< of all dims read
 };
 
 } // namespace
@@ -244,7 +337,7 @@ static void readDim(Reader &reader, const json::Value &json, const Twine &path,
     return;
   reader.read(*object, "axes", path, kMaxMeshAxes, dim.axes);
   std::vector<int64_t> bounds;
-  reader.read(*object, "boundaries", path, kMaxRanks + 1, bounds);
+  reader.readBoundaries(*object, path, bounds);
   reader.read(*object, "dynamic", path, dim.dynamic);
   if (object->get("open"))
     reader.read(*object, "open", path, dim.open);
@@ -482,6 +575,8 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
         ranks *= axis.size;
         metadata.mesh.push_back(std::move(axis));
       });
+  if (object->get("boundary_lists"))
+    reader.readLists(*object);
   auto readValues = [&](StringRef key, std::vector<ValueMetadata> &values) {
     if (!reader.ok())
       return;

@@ -1,6 +1,6 @@
 //===- MetadataTest.cpp - What an artifact says about itself --------------===//
 
-#include "shardc/Translation/Metadata.h"
+#include "shardc/Translation/MetadataText.h"
 #include "gtest/gtest.h"
 #include <random>
 
@@ -50,6 +50,81 @@ TEST(Metadata, ComesBackAsItWas) {
   ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
   EXPECT_EQ(*metadata, example());
   EXPECT_EQ(metadata->numRanks(), 4);
+}
+
+/// Two arguments and a result in the same 40 shards, one in others.
+static ProgramMetadata ofManyRanks() {
+  ProgramMetadata program = example();
+  program.mesh = {{"x", 40}, {"y", 1}};
+  std::vector<int64_t> sizes(40, 3);
+  sizes[7] = 0;
+  DimPlacement alike{{0}, *Boundaries::fromSizes(sizes)};
+  std::swap(sizes[7], sizes[8]);
+  DimPlacement other{{0}, *Boundaries::fromSizes(sizes)};
+  program.arguments = {{"a", "f32", "", {117}, {alike}},
+                       {"b", "f32", "", {117}, {other}},
+                       {"c", "f32", "", {117, 2}, {alike, {}}}};
+  program.arguments[2].dims[1].boundaries = Boundaries::whole(2);
+  program.results = {{"", "f32", "", {117}, {alike}}};
+  return program;
+}
+
+TEST(Metadata, SaysBoundariesOfSeveralDimsOnce) {
+  ProgramMetadata program = ofManyRanks();
+  std::string once = toShortJSON(program);
+  auto count = [&](StringRef text) { return StringRef(once).count(text); };
+  EXPECT_EQ(count(",18,21,21,24,"), 1u);
+  EXPECT_EQ(count(",18,21,24,24,"), 1u);
+  EXPECT_LT(once.size(), toJSON(program).size());
+  Expected<ProgramMetadata> metadata = parseMetadata(once);
+  ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
+  EXPECT_EQ(*metadata, program);
+  // Few are written with each.
+  EXPECT_EQ(toShortJSON(example()), toJSON(example()));
+}
+
+TEST(Metadata, NamesListsOfBoundariesThatAreNone) {
+  std::string once = toShortJSON(ofManyRanks());
+  auto refusalWith = [&](StringRef from, StringRef to) {
+    std::string json = once;
+    size_t at = json.find(from.str());
+    EXPECT_NE(at, std::string::npos) << from.str();
+    return refusal(json.replace(at, from.size(), to.str()));
+  };
+  EXPECT_EQ(refusalWith("\"boundaries\":0", "\"boundaries\":1"),
+            "metadata: .arguments[0].dims[0].boundaries: list 1, there are 1");
+  EXPECT_EQ(refusalWith("\"boundaries\":0", "\"boundaries\":-1"),
+            "metadata: .arguments[0].dims[0].boundaries: list -1, there are 1");
+  EXPECT_EQ(refusalWith("\"boundary_lists\":[[0,", "\"boundary_lists\":[[1,"),
+            "metadata: .arguments[0].dims[0].boundaries: expected 41 ascending "
+            "indices from 0 to 117");
+  EXPECT_EQ(
+      refusalWith("\"boundary_lists\":[[0,", "\"boundary_lists\":[[\"\","),
+      "metadata: .boundary_lists[0]: expected integers");
+  EXPECT_EQ(refusalWith("\"boundary_lists\":[[", "\"boundary_lists\":[3,["),
+            "metadata: .boundary_lists[0]: expected at most 65537 indices");
+  EXPECT_EQ(refusalWith("\"boundary_lists\":[", "\"boundary_lists\":0,\"x\":["),
+            "metadata: .boundary_lists: expected an array");
+}
+
+TEST(Metadata, RefersToFewIndicesInAll) {
+  // A text of some megabytes that stands for gigabytes of indices.
+  std::string list = "[0", value, values;
+  for (int64_t i = 1; i < 65536; ++i)
+    list += ",0";
+  list += ",0]";
+  value = R"({"name":"","type":"f32","location":"","shape":[0],"dims":)"
+          R"([{"axes":[0],"boundaries":0,"dynamic":false}]})";
+  for (int i = 0; i < 1000; ++i)
+    values += (i ? "," : "") + value;
+  std::string json =
+      R"({"format":)" + std::to_string(ProgramMetadata::currentFormat) +
+      R"(,"name":"","compiler":"","arch":"","arena_bytes":0,)"
+      R"("mesh":[{"name":"x","size":65536}],"boundary_lists":[)" +
+      list + R"(],"arguments":[)" + values +
+      R"(],"results":[],"communication":[]})";
+  EXPECT_EQ(refusal(json), "metadata: .arguments[762].dims[0].boundaries: more "
+                           "than 50000000 indices in all");
 }
 
 TEST(Metadata, SaysWhatTheCallerKnowsValuesAs) {
