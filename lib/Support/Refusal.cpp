@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace shardc;
 
 /// What the metadata of an error says; no other values are put there.
-static constexpr uint64_t kUnsupported = 77, kMisuse = 2;
+static constexpr uint64_t kUnsupported = 77, kMisuse = 2, kFile = 7;
 
 static void mark(InFlightDiagnostic &error, uint64_t why) {
   if (Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
@@ -52,4 +52,13 @@ InFlightDiagnostic shardc::misuse(InFlightDiagnostic error) {
 
 bool shardc::isMisuse(Diagnostic &diagnostic) {
   return isMarked(diagnostic, kMisuse);
+}
+
+InFlightDiagnostic shardc::fileTrouble(InFlightDiagnostic error) {
+  mark(error, kFile);
+  return error;
+}
+
+bool shardc::isFileTrouble(Diagnostic &diagnostic) {
+  return isMarked(diagnostic, kFile);
 }

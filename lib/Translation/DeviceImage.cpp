@@ -7,6 +7,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/Misuse.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
@@ -252,6 +253,19 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch,
 // Images
 //===----------------------------------------------------------------------===//
 
+/// What CUDA's tools said, or that their files could not be written: such
+/// errors have the system's code.
+static LogicalResult refuse(ModuleOp module, llvm::Error error) {
+  bool isOfFile = false;
+  std::string message;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    isOfFile = info.convertToErrorCode() != llvm::inconvertibleErrorCode();
+    message = info.message();
+  });
+  InFlightDiagnostic diagnostic = module.emitError() << message;
+  return isOfFile ? fileTrouble(std::move(diagnostic)) : std::move(diagnostic);
+}
+
 FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
                                                DeviceImageKind kind) {
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName);
@@ -303,7 +317,7 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
     llvm::Expected<std::vector<KernelResources>> resources =
         assemble(toolkit, *ptx, arch, cubin);
     if (!resources)
-      return module.emitError() << llvm::toString(resources.takeError());
+      return refuse(module, resources.takeError());
     cubins.push_back({arch.str(), std::move(cubin)});
     if (arch == kDefaultArch)
       portable = *ptx;
@@ -324,7 +338,7 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
   llvm::Expected<std::string> fatbin =
       packFatbin(toolkit, portable, kDefaultArch, cubins);
   if (!fatbin)
-    return module.emitError() << llvm::toString(fatbin.takeError());
+    return refuse(module, fatbin.takeError());
   image.bytes = std::move(*fatbin);
   image.toolkit = versionOf(toolkit);
   return image;

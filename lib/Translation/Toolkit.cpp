@@ -66,8 +66,9 @@ public:
     SmallString<128> path;
     if (std::error_code error =
             sys::fs::createUniqueDirectory("shardc-cuda", path))
-      return createStringError("no temporary directory: " + error.message() +
-                               "; TMPDIR says where");
+      return createStringError(error,
+                               "no temporary directory: " + error.message() +
+                                   "; TMPDIR says where");
     return Workspace(path.str().str());
   }
   Workspace(Workspace &&other) : folder(std::exchange(other.folder, {})) {}
@@ -95,7 +96,7 @@ static Error writeFile(StringRef path, StringRef bytes) {
     out.clear_error();
   }
   if (failed)
-    return createStringError(path + ": " + failed.message());
+    return createStringError(failed, path + ": " + failed.message());
   return Error::success();
 }
 
@@ -103,7 +104,8 @@ static Expected<std::string> readFile(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return createStringError(path + ": " + buffer.getError().message());
+    return createStringError(buffer.getError(),
+                             path + ": " + buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }
 

@@ -19,6 +19,12 @@ mlir::InFlightDiagnostic misuse(mlir::InFlightDiagnostic error);
 /// Whether an error was made by misuse.
 bool isMisuse(mlir::Diagnostic &diagnostic);
 
+/// Makes `error` one about a file that could not be written or read.
+mlir::InFlightDiagnostic fileTrouble(mlir::InFlightDiagnostic error);
+
+/// Whether an error was made by fileTrouble.
+bool isFileTrouble(mlir::Diagnostic &diagnostic);
+
 } // namespace shardc
 
 #endif // SHARDC_SUPPORT_MISUSE_H
