@@ -61,9 +61,11 @@ public:
 protected:
   explicit Store(const Launch &launch)
       : launch(launch), siblings(this->launch) {}
+  /// What became of a request; but for Given there is an error.
+  enum class Answer { Given, Late, Refused };
   /// barrier(), with an error that does not say who is missing.
-  virtual bool come(const std::string &name, int64_t timeoutMs,
-                    std::string &error) = 0;
+  virtual Answer come(const std::string &name, int64_t timeoutMs,
+                      std::string &error) = 0;
   /// Who has not set its part of `name`, `name@R`, and who has not joined at
   /// all; or that rank 0 does not say, or is gone.
   enum class Missing { Known, Silent, Gone };

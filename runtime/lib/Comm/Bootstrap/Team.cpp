@@ -264,16 +264,17 @@ public:
   std::string address() const override { return whole.address(); }
 
 protected:
-  bool come(const std::string &name, int64_t timeoutMs,
-            std::string &error) override {
+  /// The whole has said who is missing: never Late.
+  Answer come(const std::string &name, int64_t timeoutMs,
+              std::string &error) override {
     auto part = [&](size_t i) { return name + "@" + std::to_string(i); };
     std::string none;
     if (!set(part(launch.rank), "1", error))
-      return false;
+      return Answer::Refused;
     for (size_t i = 0; i < ranks.size(); ++i)
       if (!get(part(i), timeoutMs, none, error))
-        return false;
-    return true;
+        return Answer::Refused;
+    return Answer::Given;
   }
   Missing whoIsMissing(const std::string &, std::vector<int64_t> &,
                        std::vector<int64_t> &) override {
