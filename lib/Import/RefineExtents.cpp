@@ -216,6 +216,31 @@ std::optional<int64_t> Refiner::windowsOf(std::optional<int64_t> extent,
   return extent;
 }
 
+/// Where a dim is cut that a reshape to or from `other` joins to the dims behind
+/// it, boundaries go by how many elements one index of it is: a product of open
+/// extents that is no size.
+void Refiner::noteStrides(Operation *op, ArrayRef<int64_t> shape,
+                          ArrayRef<int64_t> other) {
+  std::set<uint64_t> ends;
+  uint64_t product = 1;
+  for (int64_t size : llvm::reverse(other))
+    ends.insert(product *= size);
+  product = 1;
+  std::optional<int64_t> stride = extents.addConstant(1);
+  int64_t open = 0;
+  for (size_t dim = shape.size(); dim-- > 1 && stride;) {
+    open += extents.isOpen(shape[dim]);
+    stride = extents.add(ExtentKind::Multiply, {*stride, idOf(shape[dim])});
+    if (ends.count(product *= shape[dim])) {
+      stride = extents.addConstant(1);
+      open = 0;
+    } else if (stride && open > 1) {
+      // Of one open extent it is a multiple, which says so itself.
+      use(*stride, op, "a stride of", -1);
+    }
+  }
+}
+
 /// Notes what extents of results follow from that no shape operand says.
 void Refiner::noteResult(Operation *op) {
   if (extents.empty() || op->getNumResults() == 0)
@@ -287,6 +312,10 @@ void Refiner::noteResult(Operation *op) {
                   op.getPaddingOrZeros()[d].second,
                   shapeOf(op.getRhs())[dims.getKernelSpatialDimensions()[d]],
                   op.getRhsDilationOrOnes()[d], op.getWindowStridesOrOnes()[d]);
+      })
+      .Case([&](ReshapeOp op) {
+        noteStrides(op, shapeOf(op.getOperand()), shapeOf(op.getResult()));
+        noteStrides(op, shapeOf(op.getResult()), shapeOf(op.getOperand()));
       })
       .Default([](Operation *) {});
 }

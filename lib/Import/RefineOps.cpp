@@ -545,6 +545,7 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
     if (failed(shape) || failed(fits(*shape)))
       return failure();
     twin = ReshapeOp::create(b, typed(*shape), reshape.getOperand());
+    noteResult(twin.getDefiningOp());
   } else if (auto slice = dyn_cast<RealDynamicSliceOp>(op)) {
     FailureOr<Value> moving = smallSlice(slice);
     if (succeeded(moving) && !*moving)

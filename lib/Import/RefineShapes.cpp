@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Misuse.h"
@@ -169,15 +170,19 @@ static LogicalResult checkSizes(func::FuncOp main) {
 }
 
 /// An op with a tensor so large that margins and copies of it could have more
-/// bytes than 63 bits count; null where there is none.
+/// bytes than 63 bits count, or a dim that is longer than any may be; null
+/// where there is none.
 static Operation *findUncountable(func::FuncOp main) {
   auto isCountable = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape())
       return true;
     double bytes = elementBytes(tensor.getElementType());
-    for (int64_t size : tensor.getShape())
+    for (int64_t size : tensor.getShape()) {
+      if (size > kMaxElements)
+        return false;
       bytes *= double(size);
+    }
     return bytes < std::ldexp(1.0, 60);
   };
   Operation *found = nullptr;

@@ -150,6 +150,8 @@ private:
   std::optional<int64_t> dilatedExtent(int64_t size, int64_t dilation);
   std::optional<int64_t> windowsOf(std::optional<int64_t> extent, int64_t reach,
                                    int64_t stride);
+  void noteStrides(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<int64_t> other);
   void noteResult(mlir::Operation *op);
   /// Another placeholder with which the extent of an assertion holds.
   bool changePlaceholders(int64_t condition);

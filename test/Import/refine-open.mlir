@@ -72,6 +72,26 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
 
 // -----
 
+// One index of the first of three dims that become one is a product of two extents, which is no size: it has a number of its own. Placeholders
+// have five digits, since all elements are along one dim, and are to be less than 2^48.
+// CHECK: dim [0, 0] = [[D:[0-9][0-9][0-9][0-9][0-9]]], dim [0, 1] = [[H:[0-9]+]], dim [0, 2] = [[W:[0-9]+]]
+// CHECK-SAME: multiply [2, 1] = {{[1-9][0-9]+}}
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tensor<[[D]]x[[H]]x[[W]]xf32>
+// CHECK: stablehlo.reshape %{{.*}} : (tensor<[[D]]x[[H]]x[[W]]xf32>) -> tensor<{{[0-9]+}}xf32>
+func.func @main(%x: tensor<?x?x?xf32>) -> tensor<?xf32> {
+  %d = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?x?xf32>) -> tensor<i32>
+  %h = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?x?xf32>) -> tensor<i32>
+  %w = stablehlo.get_dimension_size %x, dim = 2 : (tensor<?x?x?xf32>) -> tensor<i32>
+  %dh = stablehlo.multiply %d, %h : tensor<i32>
+  %all = stablehlo.multiply %dh, %w : tensor<i32>
+  %shape = stablehlo.reshape %all : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<?x?x?xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
 // A gather of one slice, from where shapes say, is that slice: what it reads is known.
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {

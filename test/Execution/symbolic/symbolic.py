@@ -655,6 +655,25 @@ def zigzag_tokens(t, y, e):
     return jax.value_and_grad(loss)(e)
 
 
+@program(["n, 3", "d, h, w, 2", "3, 3, 3, 2, 2"], [0, 0, None], tolerance=2e-4)
+def voxels(p, grid, k):
+    """Points counted in a grid of three symbols, of which one index is many elements: h * w is no size."""
+    d, h, w, _ = grid.shape
+    i = jnp.clip(((jnp.tanh(p) + 1) / 2 * jnp.array([d, h, w])).astype(I32), 0, jnp.array([d, h, w]) - 1)
+    place = (i[:, 0] * h + i[:, 1]) * w + i[:, 2]
+    count = jax.ops.segment_sum(jnp.ones(p.shape[0]), place, d * h * w).reshape(d, h, w, 1)
+    g = lax.conv_general_dilated((grid + count)[None], k, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))[0]
+    return g, g.reshape(d * h * w, 2)[place]
+
+
+@program(["d, h, w, 2"], [0], tolerance=1e-3)
+def voxels_in_a_row(x):
+    """Three symbols as one dim, cut at whole slices, then added up along it."""
+    d, h, w, _ = x.shape
+    y = jnp.cumsum(x.reshape(d * h * w, 2), 0)
+    return y, y.reshape(d, h, w, 2).sum((1, 2)), jnp.sin(x).reshape(d * h, w * 2).max(1)
+
+
 def region(mesh, in_specs, out_specs, **options):
     return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
 
