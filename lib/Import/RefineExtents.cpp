@@ -334,6 +334,7 @@ void Refiner::guardExtents() {
     std::optional<int64_t> same = extents.add(ExtentKind::Equal, {id, taken});
     if (!same || extents.isConstant(*same))
       continue;
+    collisions += differs(*same);
     std::string text;
     llvm::raw_string_ostream os(text);
     if (auto found = uses.find(id); found != uses.end()) {

@@ -156,11 +156,12 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
 }
 
 /// What `dims` of `inputs` are padded by becomes part of these. Returns which
-/// of them are left as they are; those have no padding and no dilation left.
+/// of them are left to the op, with the padding that `dims` say then; the others
+/// have no padding and no dilation left.
 SmallVector<bool> Refiner::padByValue(Operation *op,
                                       SmallVectorImpl<Value> &inputs,
                                       ValueRange fills,
-                                      ArrayRef<PaddedDim> dims) {
+                                      MutableArrayRef<PaddedDim> dims) {
   auto isSaid = [&](const Number &number) {
     return number.extent < 0 ||
            usedExtents().isOpen(extents[number.extent].placeholder);
@@ -175,7 +176,18 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     } else {
       if (!isSaid(dim.low) || !isSaid(dim.high))
         choices[i] = choosePadding(dim);
+      if (choices[i])
+        choices[i]->isKept = placeholders->keepsPadding &&
+                             !choices[i]->isExact &&
+                             choices[i]->least == choices[i]->most;
       paddings.push_back(choices[i]);
+    }
+    // What is below is known, and as many windows as there are reach this far.
+    if (choices[i] && choices[i]->isKept) {
+      auto number = [](int64_t value) { return Number(APInt(64, value)); };
+      dim.low = number(choices[i]->most);
+      dim.high = number(dim.reach - 1 - choices[i]->most);
+      choices[i].reset();
     }
     isLeft[i] = !choices[i];
   }

@@ -288,20 +288,33 @@ struct RefineShapesPass final
   }
 
   /// Walks copies until placeholders meet all that the program asserts, and
-  /// stand for nothing that it says itself.
+  /// stand for nothing that it says itself. Where one number is two extents, it
+  /// looks for a way in which fewer are.
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
     std::set<int64_t> numbers = numbersOf(main);
     Placeholders placeholders;
     placeholders.others = others;
+    int64_t fewest = INT64_MAX;
     int64_t most = kMostPlaceholder;
     placeholders.primes = primesUpTo(most);
     for (int walk = 0; walk < 256; ++walk) {
       OpBuilder builder(main);
       auto copy = cast<func::FuncOp>(builder.clone(*main));
       Refiner refiner(copy, &placeholders);
-      FailureOr<func::FuncOp> refined = refine(copy, &refiner);
+      FailureOr<func::FuncOp> refined = failure();
+      {
+        // Of a way that is only tried there is another one.
+        std::optional<ScopedDiagnosticHandler> quiet;
+        if (placeholders.keepsPadding)
+          quiet.emplace(&getContext(), [](Diagnostic &) { return success(); });
+        refined = refine(copy, &refiner);
+      }
       if (failed(refined)) {
         copy.erase();
+        if (placeholders.keepsPadding && !refiner.beginsAgain()) {
+          placeholders.keepsPadding = false;
+          continue;
+        }
         if (!refiner.beginsAgain())
           return failure();
         continue;
@@ -326,6 +339,20 @@ struct RefineShapesPass final
         copy.erase();
         most /= 2;
         placeholders = {{}, primesUpTo(most), 0, others};
+        fewest = INT64_MAX;
+        continue;
+      }
+      // Padding in front of an op has an extent that the op's own has not.
+      int64_t collisions = refiner.getCollisions();
+      if (collisions > 0 && !placeholders.keepsPadding && fewest == INT64_MAX) {
+        fewest = collisions;
+        placeholders.keepsPadding = true;
+        copy.erase();
+        continue;
+      }
+      if (placeholders.keepsPadding && collisions >= fewest) {
+        placeholders.keepsPadding = false;
+        copy.erase();
         continue;
       }
       // Of other placeholders all numbers are compared with those of the usual

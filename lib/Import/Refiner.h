@@ -44,6 +44,9 @@ struct Placeholders {
   size_t firstPrime = 0;
   /// Take the other ones.
   bool others = false;
+  /// Padding that is known below is the op's own; else it is put in front, as
+  /// an extent that others can be told from.
+  bool keepsPadding = false;
 };
 
 /// Placeholders are as large as can be, since small ones are beside numbers
@@ -76,6 +79,8 @@ struct PaddingChoice {
   bool isExact = false;
   /// More is padded than there is, and cut off.
   bool isCut = false;
+  /// It is left to the op.
+  bool isKept = false;
   /// Bounds of what is padded below, and above.
   int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
 };
@@ -100,6 +105,9 @@ public:
       sliceFor(gather, starts);
   }
   const Extents &getExtents() const { return extents; }
+  /// How many extents have a number that is taken for another one's, which is
+  /// not equal in all bindings.
+  int64_t getCollisions() const { return collisions; }
   /// How dims were padded, in the order of ops; another walk does the same.
   using Paddings = std::vector<std::optional<PaddingChoice>>;
   const Paddings &getPaddings() const { return paddings; }
@@ -135,7 +143,7 @@ private:
   llvm::SmallVector<bool> padByValue(mlir::Operation *op,
                                      llvm::SmallVectorImpl<mlir::Value> &inputs,
                                      mlir::ValueRange fills,
-                                     llvm::ArrayRef<PaddedDim> dims);
+                                     llvm::MutableArrayRef<PaddedDim> dims);
   llvm::FailureOr<mlir::Value> refinePad(stablehlo::DynamicPadOp op);
   llvm::FailureOr<mlir::Value> refineConvolution(stablehlo::DynamicConvOp op);
   llvm::LogicalResult openExtents(mlir::BlockArgument argument);
@@ -183,6 +191,7 @@ private:
   Placeholders *placeholders;
   size_t nextPrime = 0;
   bool again = false;
+  int64_t collisions = 0;
   Extents extents;
   llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>
       slices;

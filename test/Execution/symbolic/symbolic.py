@@ -674,6 +674,14 @@ def voxels_in_a_row(x):
     return y, y.reshape(d, h, w, 2).sum((1, 2)), jnp.sin(x).reshape(d * h, w * 2).max(1)
 
 
+@program(["b, h, w, 3"], [1], least=2)
+def pyramid(x):
+    """Half of an extent of any parity and twice that, cropped: 2 * ceil(h / 2) is h + 1 where h is odd alone."""
+    h, w = x.shape[1], x.shape[2]
+    half = lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "SAME") / 4
+    return half, x - jnp.repeat(jnp.repeat(half, 2, 1), 2, 2)[:, :h, :w]
+
+
 def region(mesh, in_specs, out_specs, **options):
     return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
 
