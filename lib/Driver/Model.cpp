@@ -526,18 +526,17 @@ Expected<std::vector<double>> shardc::roundingOfResults(StringRef name,
 
 Error shardc::emitModelIR(StringRef name, ModelOptions options,
                           DiagnosticSink &sink, raw_ostream &out) {
-  return withModel(
-      name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
-        auto text = verifyAgainst(module, options);
-        if (failed(compileToLocal(module, options.stages)))
-          return failure();
-        ProgramMetadata metadata = describeProgram(module);
-        if (failed(lowerProgram(module, options.stages, metadata)))
-          return failure();
-        return emitLLVMIR(module, options.stages.arch, out,
-                          options.stages.quick ? Optimization::None
-                                               : Optimization::Full);
-      });
+  return withModel(name, options, sink,
+                   [&](mlir::ModuleOp module) -> LogicalResult {
+                     auto text = verifyAgainst(module, options);
+                     if (failed(compileToLocal(module, options.stages)))
+                       return failure();
+                     ProgramMetadata metadata = describeProgram(module);
+                     if (failed(lowerProgram(module, options.stages, metadata)))
+                       return failure();
+                     return emitLLVMIR(module, options.stages.arch, out,
+                                       optimizationOf(options.stages));
+                   });
 }
 
 Error shardc::emitLocalText(StringRef name, ModelOptions options,

@@ -216,9 +216,9 @@ std::optional<int64_t> Refiner::windowsOf(std::optional<int64_t> extent,
   return extent;
 }
 
-/// Where a dim is cut that a reshape to or from `other` joins to the dims behind
-/// it, boundaries go by how many elements one index of it is: a product of open
-/// extents that is no size.
+/// Where a dim is cut that a reshape to or from `other` joins to the dims
+/// behind it, boundaries go by how many elements one index of it is: a product
+/// of open extents that is no size.
 void Refiner::noteStrides(Operation *op, ArrayRef<int64_t> shape,
                           ArrayRef<int64_t> other) {
   std::set<uint64_t> ends;

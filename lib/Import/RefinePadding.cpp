@@ -156,8 +156,8 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
 }
 
 /// What `dims` of `inputs` are padded by becomes part of these. Returns which
-/// of them are left to the op, with the padding that `dims` say then; the others
-/// have no padding and no dilation left.
+/// of them are left to the op, with the padding that `dims` say then; the
+/// others have no padding and no dilation left.
 SmallVector<bool> Refiner::padByValue(Operation *op,
                                       SmallVectorImpl<Value> &inputs,
                                       ValueRange fills,

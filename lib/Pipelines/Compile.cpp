@@ -484,6 +484,13 @@ FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module,
 // Everything
 //===----------------------------------------------------------------------===//
 
+Optimization shardc::optimizationOf(const StageOptions &options) {
+  // Emulated kernels are run for what they compute, not for how fast they do.
+  return options.quick || options.target == Target::EmulatedCuda
+             ? Optimization::None
+             : Optimization::Full;
+}
+
 FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
                                                   const StageOptions &options) {
   auto start = std::chrono::steady_clock::now();
@@ -529,11 +536,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  // Emulated kernels are run for what they compute, not for how fast they do.
-  bool isQuick = options.quick || options.target == Target::EmulatedCuda;
   if (failed(emitObjectFile(module, options.arch, stream,
-                            isQuick ? Optimization::None : Optimization::Full,
-                            options.cancelled.get())))
+                            optimizationOf(options), options.cancelled.get())))
     return failure();
   program.object.assign(object.begin(), object.end());
   program.compileMs = std::chrono::duration<double, std::milli>(

@@ -104,8 +104,7 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
   SmallVector<char, 0> object;
   raw_svector_ostream stream(object);
   if (failed(emitObjectFile(module, options.arch, stream,
-                            options.quick ? Optimization::None
-                                          : Optimization::Full)))
+                            optimizationOf(options))))
     return mlir::failure();
   program.object.assign(object.begin(), object.end());
   return program;

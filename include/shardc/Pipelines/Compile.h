@@ -13,6 +13,8 @@
 
 namespace shardc {
 
+enum class Optimization;
+
 /// What was done so that a program's temporaries stay within
 /// StageOptions::memoryLimit.
 struct MemoryPlan {
@@ -72,6 +74,9 @@ mlir::FailureOr<MemoryPlan> lowerProgram(mlir::ModuleOp module,
 
 /// What an artifact says about itself, read off the local view.
 ProgramMetadata describeProgram(mlir::ModuleOp local);
+
+/// How LLVM optimises what is compiled with `options`.
+Optimization optimizationOf(const StageOptions &options);
 
 /// All of the above and code generation. `module` is consumed.
 mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp module,
