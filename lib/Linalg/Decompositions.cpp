@@ -350,7 +350,7 @@ static Rotation rotationOf(MatrixLoops &m, Real alpha, Real beta, Value gamma,
   Real t = copySign(one / (abs(theta) + root), theta);
   Real c = one / sqrt(t * t + 1);
   // exp(-i phi) of gamma = |gamma| exp(i phi).
-  Value phase = m.e.scale(m.e.conjugate(gamma), one / safe);
+  Value phase = m.e.divideByReal(m.e.conjugate(gamma), safe);
   Value unit = m.e.make(gamma.getType(), one, zero);
   return {choose(rotate, c, one), choose(rotate, t * c, zero),
           m.e.select(rotate, phase, unit)};
@@ -377,25 +377,6 @@ static SmallVector<Value> overPairs(
     return m.range(m.plus(p, 1), m.index(n), s,
                    [&](Value q, ValueRange t) { return body(p, q, t); });
   });
-}
-
-/// The largest part of all elements in size, NaN if one is NaN.
-static Real largestOf(MatrixLoops &m, Value tensor, int64_t rows,
-                      int64_t columns) {
-  Type real = Elements::realType(elementType(tensor.getType()));
-  Value start = numberConstant(m.b, real, 0);
-  Value found =
-      m.range(m.index(0), m.index(rows), start, [&](Value i, ValueRange x) {
-        return m.range(
-            m.index(0), m.index(columns), x, [&](Value j, ValueRange y) {
-              Value here = m.get(tensor, {i, j});
-              Real size = abs(m.e.re(here));
-              if (Elements::isComplex(here))
-                size = larger(size, abs(m.e.im(here)));
-              return SmallVector<Value>{larger(Real{&m.b, y[0]}, size).v};
-            });
-      })[0];
-  return {&m.b, found};
 }
 
 /// Sorts `keys` (a vector) in ascending or descending order, and the columns
@@ -429,6 +410,9 @@ static SmallVector<Value> sortColumns(MatrixLoops &m, int64_t n,
 
 /// Sweeps of rotations that are surely enough: they converge quadratically.
 static constexpr int64_t kMaxSweeps = 40;
+
+/// The smallest normal f64 over its epsilon: products above it have all digits.
+static constexpr double kLeastProduct = 0x1p-970;
 
 static double epsilonOf(Type real) { return real.isF32() ? 0x1p-23 : 0x1p-52; }
 
@@ -470,9 +454,17 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
         return SmallVector<Value>{m.set(half, {j, i}, m.e.conjugate(x))};
       });
     })[0];
-    Real largest = largestOf(m, whole, n, n), poison = poisonOf(largest);
+    Real largest = m.largest(whole, size, size), poison = poisonOf(largest);
+    auto [factor, inverse] = m.intoRange(largest, real);
+    if (real.isF64())
+      whole = m.range(m.index(0), size, whole, [&](Value i, ValueRange s) {
+        return m.range(m.index(0), size, s, [&](Value j, ValueRange t) {
+          Value x = m.e.scale(m.get(t[0], {i, j}), factor);
+          return SmallVector<Value>{m.set(t[0], {i, j}, x)};
+        });
+      })[0];
     Value vectors = identityOf(m, size, now[1], poison);
-    Real limit = largest * (epsilonOf(real) / 64);
+    Real limit = largest * factor * (epsilonOf(real) / 64);
     Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
     auto rotated =
         m.repeat(kMaxSweeps, {whole, vectors}, [&](Value, ValueRange s) {
@@ -511,7 +503,7 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
         });
     Value values =
         m.range(m.index(0), size, now[2], [&](Value i, ValueRange s) {
-          Real x = m.e.re(m.get(rotated[0], {i, i})) + poison;
+          Real x = m.e.re(m.get(rotated[0], {i, i})) * inverse + poison;
           return SmallVector<Value>{m.set(s[0], i, x.v)};
         })[0];
     auto sorted = sortColumns(m, n, false, values, rotated[1]);
@@ -538,7 +530,7 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
   Value height = m.index(rows), width = m.index(n);
   auto body = [&](ValueRange now) -> SmallVector<Value> {
     // Scaled, so that squares neither overflow nor vanish.
-    Real largest = largestOf(m, now[0], rows, n), poison = poisonOf(largest);
+    Real largest = m.largest(now[0], height, width), poison = poisonOf(largest);
     Real one = largest.of(1);
     Value usable = both(
         largest, compare(arith::CmpFPredicate::OGT, largest, largest.of(0)),
@@ -547,7 +539,7 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
     Real scale = choose(usable, largest, one);
     Value w = m.range(m.index(0), height, now[0], [&](Value i, ValueRange s) {
       return m.range(m.index(0), width, s, [&](Value j, ValueRange t) {
-        Value x = m.e.scale(m.get(t[0], {i, j}), one / scale);
+        Value x = m.e.divideByReal(m.get(t[0], {i, j}), scale);
         return SmallVector<Value>{m.set(t[0], {i, j}, x)};
       });
     })[0];
@@ -568,7 +560,10 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
                                             m.e.add(so[2], xy)};
                 });
             Real alpha{&b, sums[0]}, beta{&b, sums[1]};
-            Real bound = sqrt(alpha) * sqrt(beta) * limit;
+            // What is left of dependent columns shrinks with each sweep; its
+            // products are meaningless once they are nearly denormal.
+            Real bound = larger(sqrt(alpha) * sqrt(beta) * limit,
+                                alpha.of(kLeastProduct));
             Value rotate =
                 compare(arith::CmpFPredicate::OGT, m.e.modulus(sums[2]), bound);
             Rotation by = rotationOf(m, alpha, beta, sums[2], rotate);

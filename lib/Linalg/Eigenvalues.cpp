@@ -452,7 +452,8 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
   Value h = l.tensor(op.getH()), q = l.tensor(op.getQ());
   Type narrow = elementType(h.getType()), wide = wideType(narrow);
   bool isComplex = isa<ComplexType>(wide);
-  double unit = Elements::realType(narrow).isF64() ? 0x1p-52 : 0x1p-23;
+  bool isF64 = Elements::realType(narrow).isF64();
+  double unit = isF64 ? 0x1p-52 : 0x1p-23;
   int64_t n = dimOf(h, 1);
   Value size = m.index(n);
   auto body = [&](ValueRange now) -> Values {
@@ -469,6 +470,18 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
             return Values{m.set(u[0], {i, j}, kept), poison.v};
           });
         });
+    auto each = [&](Value matrix, llvm::function_ref<Value(Value)> change) {
+      return m.range(m.index(0), size, matrix, [&](Value i, ValueRange s) {
+        return m.range(m.index(0), size, s, [&](Value j, ValueRange u) {
+          return Values{m.set(u[0], {i, j}, change(m.get(u[0], {i, j})))};
+        });
+      })[0];
+    };
+    auto [factor, inverse] = m.intoRange(m.largest(cleared[0], size, size),
+                                         Elements::realType(narrow));
+    if (isF64)
+      cleared[0] =
+          each(cleared[0], [&](Value x) { return m.e.scale(x, factor); });
     Value isNumber =
         compare(arith::CmpFPredicate::OEQ, Real{&b, cleared[1]}, none);
     // Rows above `high` that are not done, and how often a step was made for
@@ -518,16 +531,13 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
     Value isDone =
         m.both(isNumber, m.cmp(CmpIPredicate::ule, done[0], m.index(1)));
     Real poison = choose(isDone, none, none / none);
-    auto marked = [&](Value matrix) {
-      return m.range(m.index(0), size, matrix, [&](Value i, ValueRange s) {
-        return m.range(m.index(0), size, s, [&](Value j, ValueRange u) {
-          Value x = m.get(u[0], {i, j});
-          return Values{
-              m.set(u[0], {i, j}, m.e.add(x, m.e.make(x.getType(), poison)))};
-        });
-      })[0];
+    auto marked = [&](Value x) {
+      return m.e.add(x, m.e.make(x.getType(), poison));
     };
-    return {marked(done[2]), marked(done[3])};
+    Value t = each(done[2], [&](Value x) {
+      return marked(isF64 ? m.e.scale(x, inverse) : x);
+    });
+    return {t, each(done[3], marked)};
   };
   auto results =
       m.overBatch(batchOf(l.sizes(h)),
@@ -552,22 +562,31 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
   v = castTensor(l, v, wide);
   double epsilon = Elements::realType(narrow).isF32() ? 0x1p-24 : 0x1p-53;
   Real zero{&b, numberConstant(b, b.getF64Type(), 0)}, unit = zero.of(1);
+  bool isF64 = Elements::realType(narrow).isF64();
   auto body = [&](ValueRange now) -> Values {
+    Real factor = unit;
+    if (isF64)
+      factor = m.intoRange(m.largest(t, size, size), Elements::realType(narrow))
+                   .first;
+    auto at = [&](Value i, Value j) {
+      Value x = m.get(t, {i, j});
+      return isF64 ? e.scale(x, factor) : x;
+    };
     return m.range(
         m.index(0), size, {now[0], now[1]}, [&](Value k, ValueRange s) {
           // (T - t_kk) y = 0, from row k upwards.
-          Value corner = m.get(t, {k, k});
+          Value corner = at(k, k);
           Value column = m.set(s[0], k, e.make(wide, unit, zero));
           column = m.range(
               m.index(0), k, column, [&](Value iteration, ValueRange y) {
                 Value i = m.minus(m.minus(k, m.index(1)), iteration);
-                Value sum = m.range(
-                    m.plus(i, 1), m.plus(k, 1), l.zero(wide),
-                    [&](Value j, ValueRange so) {
-                      return Values{e.add(
-                          so[0], e.multiply(m.get(t, {i, j}), m.get(y[0], j)))};
-                    })[0];
-                Value apart = e.subtract(corner, m.get(t, {i, i}));
+                Value sum =
+                    m.range(m.plus(i, 1), m.plus(k, 1), l.zero(wide),
+                            [&](Value j, ValueRange so) {
+                              return Values{e.add(
+                                  so[0], e.multiply(at(i, j), m.get(y[0], j)))};
+                            })[0];
+                Value apart = e.subtract(corner, at(i, i));
                 // Equal eigenvalues are moved apart a little.
                 Real least =
                     larger(e.modulus(corner) * epsilon, zero.of(0x1p-900));

@@ -93,6 +93,34 @@ Value MatrixLoops::swap(Value tensor, ValueRange x, ValueRange y) {
   return set(tensor, y, atX);
 }
 
+Real MatrixLoops::largest(Value tensor, Value rows, Value columns) {
+  Type real = Elements::realType(elementType(tensor.getType()));
+  Value start = numberConstant(b, real, 0);
+  Value found = range(index(0), rows, start, [&](Value i, ValueRange x) {
+    return range(index(0), columns, x, [&](Value j, ValueRange y) {
+      Value here = get(tensor, {i, j});
+      Real size = abs(e.re(here));
+      if (Elements::isComplex(here))
+        size = larger(size, abs(e.im(here)));
+      return Values{larger(Real{&b, y[0]}, size).v};
+    });
+  })[0];
+  return {&b, found};
+}
+
+std::pair<Real, Real> MatrixLoops::intoRange(Real largest, Type real) {
+  Real one = largest.of(1);
+  if (!real.isF64())
+    return {one, one};
+  Value isSmall =
+      compare(arith::CmpFPredicate::OLT, largest, largest.of(0x1p-400));
+  Value isLarge =
+      compare(arith::CmpFPredicate::OGT, largest, largest.of(0x1p400));
+  Real up = largest.of(0x1p600), down = largest.of(0x1p-600);
+  return {choose(isSmall, up, choose(isLarge, down, one)),
+          choose(isSmall, down, choose(isLarge, up, one))};
+}
+
 std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
                                              Value column, Value rows) {
   Type element = elementType(matrix.getType()), f64 = b.getF64Type();
@@ -102,16 +130,27 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   auto widen = [&](Real x) {
     return Real{&b, castFloat(b, x.v, cast<FloatType>(f64))};
   };
-  // In f64, whose squares of f32 do not overflow.
-  Value squares = range(
-      below, rows, numberConstant(b, f64, 0), [&](Value i, ValueRange sum) {
-        Value x = get(matrix, {i, column});
-        Real re = widen(e.re(x)), im = widen(e.im(x)), so{&b, sum[0]};
-        return Values{
-            (Elements::isComplex(x) ? so + (re * re + im * im) : so + re * re)
-                .v};
-      })[0];
-  Real tail{&b, squares}, re = widen(e.re(alpha)), im = widen(e.im(alpha));
+  // In f64, whose squares of f32 do not overflow; f64 is scaled.
+  Real start = widen(e.re(alpha)).of(0);
+  Real factor = start.of(1), inverse = factor;
+  if (real.isF64()) {
+    auto largest = range(pivot, rows, start.v, [&](Value i, ValueRange so) {
+      Value x = get(matrix, {i, column});
+      Real size = larger(Real{&b, so[0]}, abs(e.re(x)));
+      if (Elements::isComplex(x))
+        size = larger(size, abs(e.im(x)));
+      return Values{size.v};
+    })[0];
+    std::tie(factor, inverse) = intoRange(Real{&b, largest}, real);
+  }
+  auto scaled = [&](Real x) { return widen(x) * factor; };
+  Value squares = range(below, rows, start.v, [&](Value i, ValueRange sum) {
+    Value x = get(matrix, {i, column});
+    Real re = scaled(e.re(x)), im = scaled(e.im(x)), so{&b, sum[0]};
+    return Values{
+        (Elements::isComplex(x) ? so + (re * re + im * im) : so + re * re).v};
+  })[0];
+  Real tail{&b, squares}, re = scaled(e.re(alpha)), im = scaled(e.im(alpha));
   Value tailZero = equal(tail, tail.of(0)), imZero = equal(im, im.of(0));
   Value nothing = both(tail, tailZero, imZero);
   Real norm = sqrt(tail + re * re + im * im);
@@ -122,15 +161,19 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   Value tau =
       e.make(element, narrow(choose(nothing, re.of(0), (beta - re) / divisor)),
              narrow(choose(nothing, re.of(0), -im / divisor)));
-  // The reflector's tail: the column's, over alpha - beta.
-  Value unit = e.make(element, narrow(one), narrow(re.of(0)));
-  Value apart = e.make(element, narrow(re - beta), narrow(im));
+  // The reflector's tail: the column's, over alpha - beta. In f64 too: a
+  // denormal difference of narrower floats has too few digits.
+  Type wide = wideType(element);
+  Value unit = e.make(wide, one, re.of(0)), apart = e.make(wide, re - beta, im);
   Value by = e.select(nothing, unit, apart);
   Value packed = range(below, rows, matrix, [&](Value i, ValueRange t) {
-    Value x = e.divide(get(t[0], {i, column}), by);
+    Value x = castElement(e, get(t[0], {i, column}), wide);
+    if (real.isF64())
+      x = e.scale(x, factor);
+    x = castElement(e, e.divide(x, by), element);
     return Values{set(t[0], {i, column}, x)};
   })[0];
-  Value left = e.make(element, narrow(beta), narrow(re.of(0)));
+  Value left = e.make(element, narrow(beta * inverse), narrow(re.of(0)));
   return {set(packed, {pivot, column}, left), tau};
 }
 

@@ -75,6 +75,11 @@ struct Elements {
     return isComplex(x) ? make(x.getType(), re(x) * factor, im(x) * factor)
                         : (Real{&b, x} * factor).v;
   }
+  /// By a real number, whose inverse may be out of range.
+  mlir::Value divideByReal(mlir::Value x, Real divisor) {
+    return isComplex(x) ? make(x.getType(), re(x) / divisor, im(x) / divisor)
+                        : (Real{&b, x} / divisor).v;
+  }
   /// |x|^2.
   Real square(mlir::Value x) {
     return isComplex(x) ? re(x) * re(x) + im(x) * im(x) : re(x) * re(x);
@@ -130,6 +135,12 @@ struct MatrixLoops {
 
   mlir::Value get(mlir::Value tensor, mlir::ValueRange at);
   mlir::Value set(mlir::Value tensor, mlir::ValueRange at, mlir::Value value);
+  /// The largest part of all elements in size, NaN if one is NaN.
+  Real largest(mlir::Value tensor, mlir::Value rows, mlir::Value columns);
+  /// A power of two for numbers no larger than `largest`, after which squares
+  /// and their sums stay in the range of f64, and its inverse. One where they
+  /// do anyway, and for floats of type `real` that are narrower.
+  std::pair<Real, Real> intoRange(Real largest, mlir::Type real);
   /// LAPACK's reflector I - tau v v^H of a column, of its rows from `pivot`
   /// below `rows` on. Returns the matrix, in which v (but for its one) stands
   /// below the pivot and what is left of the column at it, and tau.

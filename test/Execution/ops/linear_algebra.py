@@ -212,12 +212,74 @@ def run(shard_run: str, directory: Path, element: str) -> None:
     close("singular", matrix @ found[1] / scale, rhs[1] / scale)
 
 
+def extremes(shard_run: str, directory: Path, element: str) -> None:
+    """Dependent columns, whose rest shrinks until its squares are denormal, and elements at both ends of the range."""
+    letter, dtype = LETTERS[element]
+    is_complex = letter in "cz"
+    real = "f32" if letter in "sc" else "f64"
+    rng = np.random.default_rng(ord(letter))
+    low, high = (1e-37, 1e36) if real == "f32" else (1e-280, 1e304)
+    n = 8
+    scales = np.array([1, low, high]).reshape(BATCH, 1, 1)
+
+    def normal(*shape: int) -> Array:
+        return rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if is_complex else 0)
+
+    unit = np.stack([np.outer(np.arange(n), np.arange(n)), np.outer(normal(n), normal(n)), normal(n, n)])
+    half = (unit + adjoint(unit)) / 2
+    program = Program(element)
+    t, v = tensor(element, BATCH, n, n), tensor(real, BATCH, n)
+    w, info, vectors = tensor(element, BATCH, n), tensor("i32", BATCH), tensor(f"complex<{real}>", BATCH, n, n)
+    a, h = ((program.argument((matrix * scales).astype(dtype)), t) for matrix in (unit, half))
+
+    def lapack(name: str, operand: tuple[str, str], config: str, results: list[str]) -> list[int]:
+        return program.call(f"lapack_{letter}{name}_ffi", [operand], config, results)
+
+    geqrf = lapack("geqrf", a, "", [t, w])
+    orgqr = program.call(f"lapack_{letter}{'ungqr' if is_complex else 'orgqr'}_ffi",
+                         [(program.results[geqrf[0]][0], t), (program.results[geqrf[1]][0], w)], "", [t])
+    eigh = lapack("heevd" if is_complex else "syevd", h, "mode = 86 : ui8, uplo = 76 : ui8", [t, v, info])
+    geev = lapack("geev", a, "compute_left = 78 : ui8, compute_right = 86 : ui8",
+                  [*([w] if is_complex else [v, v]), vectors, vectors, info])
+    svd = lapack("gesdd", a, "mode = 83 : ui8", [t, v, t, t, info])
+    # The first result is LAPACK's workspace, the left vectors of geev are not asked for.
+    program.results = [result for k, result in enumerate(program.results) if k not in (svd[0], geev[-3])]
+    stem = directory / f"extremes_{letter}"
+    stem.with_suffix(".mlir").write_text(program.text())
+    np.savez(stem.with_suffix(".npz"), **{f"in{k}": array for k, (_, array) in enumerate(program.arguments)})
+    outputs = directory / f"extremes_{letter}_out.npz"
+    subprocess.run([shard_run, str(stem.with_suffix(".mlir")), f"--inputs=@{stem}.npz", f"--outputs=@{outputs}"], check=True)
+    with np.load(outputs) as archive:
+        out = [archive[f"out{k}"].astype(np.complex128 if is_complex else np.float64, copy=False)
+               if archive[f"out{k}"].dtype.kind == "f" else archive[f"out{k}"] for k in range(len(program.results))]
+    r, _, q, around, values, _, *parts, right, _, sigma, u, vh, _ = out
+    eps = float(np.finfo(dtype).eps)
+    inputs, halves = ((array.astype(np.complex128 if is_complex else np.float64)) / scales for _, array in program.arguments)
+    eigenvalues = (parts[0] if is_complex else parts[0] + 1j * parts[1])[:, None, :] / scales
+
+    def close(what: str, got: Array, expected: Array) -> None:
+        error = np.max(np.abs(got - expected), axis=(1, 2)) / np.maximum(1, np.max(np.abs(expected), axis=(1, 2)))
+        assert np.all(error <= 200 * eps), f"{element} {what}: off by {error}"
+
+    identity = np.broadcast_to(np.eye(n), (BATCH, n, n))
+    close("QR", q @ (np.triu(r) / scales), inputs)
+    close("Q", adjoint(q) @ q, identity)
+    close("eigenvectors", halves @ around, around * (values[:, None, :] / scales))
+    close("unitary", adjoint(around) @ around, identity)
+    close("right vectors", inputs @ right, right * eigenvalues)
+    close("their norms", np.linalg.norm(right, axis=1, keepdims=True), np.ones((BATCH, 1, n)))
+    close("singular vectors", (u * (sigma[:, None, :] / scales)) @ vh, inputs)
+    close("left", adjoint(u) @ u, identity)
+    close("right", vh @ adjoint(vh), identity)
+
+
 def main() -> None:
     """See the module's docstring."""
     directory = Path(sys.argv[2])
     directory.mkdir(parents=True, exist_ok=True)
     for element in LETTERS:
         run(sys.argv[1], directory, element)
+        extremes(sys.argv[1], directory, element)
 
 
 if __name__ == "__main__":
