@@ -43,3 +43,19 @@ for name, optimiser in optimisers.items():
     for _ in range(8):
         p, state, value = step(p, state)
     print(name, float(value), float(jnp.abs(p["w"]).sum()))
+
+# GaLore takes singular vectors of gradients, which are of rank one here, as a weight that is an outer product shrinks.
+galore = optax.contrib.galore(0.1, rank=4, update_proj_gap=2, base_optimizer=optax.sgd(1.0))
+weights = jax.device_put(jnp.outer(jnp.arange(16.0), jnp.arange(16.0)), NamedSharding(mesh, P("rows")))
+state = galore.init(weights)
+
+
+@jax.jit
+def shrink(weights, state):
+    updates, state = galore.update(weights, state, weights)
+    return optax.apply_updates(weights, updates), state
+
+
+for _ in range(6):
+    weights, state = shrink(weights, state)
+print("galore", float(jnp.linalg.norm(weights)))
