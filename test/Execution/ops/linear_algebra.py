@@ -236,9 +236,9 @@ def extremes(shard_run: str, directory: Path, element: str) -> None:
         return program.call(f"lapack_{letter}{name}_ffi", [operand], config, results)
 
     geqrf = lapack("geqrf", a, "", [t, w])
-    orgqr = program.call(f"lapack_{letter}{'ungqr' if is_complex else 'orgqr'}_ffi",
-                         [(program.results[geqrf[0]][0], t), (program.results[geqrf[1]][0], w)], "", [t])
-    eigh = lapack("heevd" if is_complex else "syevd", h, "mode = 86 : ui8, uplo = 76 : ui8", [t, v, info])
+    program.call(f"lapack_{letter}{'ungqr' if is_complex else 'orgqr'}_ffi",
+                 [(program.results[geqrf[0]][0], t), (program.results[geqrf[1]][0], w)], "", [t])
+    lapack("heevd" if is_complex else "syevd", h, "mode = 86 : ui8, uplo = 76 : ui8", [t, v, info])
     geev = lapack("geev", a, "compute_left = 78 : ui8, compute_right = 86 : ui8",
                   [*([w] if is_complex else [v, v]), vectors, vectors, info])
     svd = lapack("gesdd", a, "mode = 83 : ui8", [t, v, t, t, info])
