@@ -40,26 +40,31 @@ static bool isPlainSum(linalg::GenericOp op) {
          });
 }
 
-/// True if a reduction makes `memref`: its kernel may go on with its one
-/// reader.
-static bool isReduced(Value memref) {
-  auto makes = [](OpOperand &use) {
-    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
-    return op && op.isDpsInit(&use) && op.getNumReductionLoops() > 0;
-  };
-  return llvm::any_of(memref.getUses(), makes) ||
-         llvm::any_of(rootOf(memref).getUses(), makes);
+/// What reductions of `function` write: the kernel of one may go on with its
+/// one reader.
+static llvm::DenseSet<Value> findReduced(func::FuncOp function) {
+  llvm::DenseSet<Value> reduced;
+  function.walk([&](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() > 0)
+      reduced.insert_range(op.getDpsInits());
+  });
+  return reduced;
 }
 
 /// True for an elementwise op that reads nothing of what it writes.
-static bool isPlainPoint(linalg::GenericOp op) {
+static bool isPlainPoint(linalg::GenericOp op,
+                         const llvm::DenseSet<Value> &reduced) {
   return op && canDescribe(op) && op.getNumReductionLoops() == 0 &&
          op.getNumDpsInits() < kMostPoints &&
          op.getBody()->getOps<memref::LoadOp>().empty() &&
          llvm::all_of(
              op.getRegionOutputArgs(),
              [](BlockArgument out) { return out.use_empty(); }) &&
-         llvm::none_of(op.getDpsInputs(), isReduced);
+         llvm::none_of(op.getDpsInputs(), [&](Value input) {
+           return reduced.contains(input) ||
+                  (isa<BaseMemRefType>(input.getType()) &&
+                   reduced.contains(rootOf(input)));
+         });
 }
 
 /// Loops of more than one iteration.
@@ -210,22 +215,30 @@ static void mergeAlike(func::FuncOp function,
                        unsigned mostOutputs, ShardSizes *sizes = nullptr) {
   function.walk([&](Block *block) {
     SmallVector<linalg::GenericOp> ops;
+    llvm::DenseSet<Operation *> plain;
     for (Operation &op : *block)
-      if (auto generic = dyn_cast<linalg::GenericOp>(op); isPlain(generic))
+      if (auto generic = dyn_cast<linalg::GenericOp>(op); isPlain(generic)) {
         ops.push_back(generic);
+        plain.insert(generic);
+      }
     for (linalg::GenericOp &second : ops) {
       // The nearest one before it that can come down to it.
       Operation *at = second->getPrevNode();
       for (int64_t left = kMostBetween; at && left > 0; --left) {
         Operation *before = at->getPrevNode();
         auto first = dyn_cast<linalg::GenericOp>(at);
-        if (isPlain(first) && areAlike(first, second, sizes)) {
+        if (plain.contains(at) && areAlike(first, second, sizes)) {
           bool canPass = mayPass(first, second);
           for (Operation *between = first->getNextNode();
                canPass && between != second; between = between->getNextNode())
             canPass = mayPass(first, between);
-          if (canPass)
+          if (canPass) {
+            plain.erase(first);
+            plain.erase(second);
             second = merge(first, second);
+            if (isPlain(second))
+              plain.insert(second);
+          }
           if (!canPass || second.getNumDpsInits() >= mostOutputs)
             break;
         }
@@ -240,5 +253,9 @@ void cpu::mergeSums(func::FuncOp function) {
 }
 
 void cpu::mergePoints(func::FuncOp function, ShardSizes &sizes) {
-  mergeAlike(function, isPlainPoint, kMostPoints, &sizes);
+  llvm::DenseSet<Value> reduced = findReduced(function);
+  mergeAlike(
+      function,
+      [&](linalg::GenericOp op) { return isPlainPoint(op, reduced); },
+      kMostPoints, &sizes);
 }
