@@ -99,7 +99,7 @@ void shardc::buildCpuToLLVMPipeline(OpPassManager &pm,
   functions.addPass(createExpandUnknownShapesPass());
   functions.addPass(memref::createExpandStridedMetadataPass());
   functions.addPass(createLowerAffinePass());
-  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createLowerControlFlowPass());
   // What has no polynomial becomes an intrinsic, the rest a call of libm for
   // each element: before vectors are gone, since it takes them apart.
   functions.addPass(createConvertMathToLLVMPass());

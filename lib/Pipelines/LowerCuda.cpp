@@ -59,7 +59,7 @@ void shardc::buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizePass());
   kernels.addPass(createMergeEqualOpsPass());
-  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createLowerControlFlowPass());
   kernels.addPass(createExactExtremaPass());
   arith::ArithExpandOpsPassOptions expand;
   // GPUs round by themselves; hosts that stand in for them need not.

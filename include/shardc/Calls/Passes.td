@@ -231,6 +231,34 @@ def MergeStepPass : Pass<"spmd-merge-step", "::mlir::ModuleOp"> {
   }];
 }
 
+def LowerControlFlowPass : Pass<"spmd-lower-control-flow"> {
+  let summary = "Turn structured loops and conditionals into branches, from the last to the first.";
+  let description = [{
+    MLIR's patterns of `convert-scf-to-cf`, in another order. What is behind a loop moves to a block of
+    its own; from the last one on each op moves once, from the first one on once for each loop before it.
+
+    ```mlir
+    // before
+    func.func @main(%c: i1, %x: memref<f32>, %v: f32) {
+      scf.if %c {
+        memref.store %v, %x[] : memref<f32>
+      }
+      return
+    }
+    // after
+    func.func @main(%c: i1, %x: memref<f32>, %v: f32) {
+      cf.cond_br %c, ^bb1, ^bb2
+    ^bb1:  // pred: ^bb0
+      memref.store %v, %x[] : memref<f32>
+      cf.br ^bb2
+    ^bb2:  // 2 preds: ^bb0, ^bb1
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+}
+
 def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let summary = "Return at once where the runtime reports a failure; write the site tables.";
   let description = [{
