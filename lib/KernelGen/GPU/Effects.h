@@ -6,6 +6,10 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace shardc::gpukernels {
+
+/// What assembly begins with that is a comment alone: it touches nothing.
+inline constexpr llvm::StringLiteral kEmptyAssembly = "// part ";
+
 using namespace mlir;
 
 /// A buffer under the name that an op has for it.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmulateNvvm.h"
+#include "Effects.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -415,6 +416,11 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
       return *done;
   if (auto call = dyn_cast<LLVM::CallOp>(op))
     return rewriteCall(call);
+  // Nothing in it: it is there for LLVM alone.
+  if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+      assembly &&
+      assembly.getAsmString().starts_with(gpukernels::kEmptyAssembly))
+    return erase(at);
   if (isa<LLVM::AddrSpaceCastOp, LLVM::AtomicCmpXchgOp, LLVM::MemcpyOp,
           LLVM::MemsetOp, LLVM::InlineAsmOp>(op) ||
       isa<NVVM::NVVMDialect>(op->getDialect()))

@@ -22,6 +22,7 @@
 #include "Launch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -315,6 +316,18 @@ static void emitBody(OpBuilder &b, gpu::LaunchOp launch, Value block,
                                                 body.getOperations());
 }
 
+/// Ends part `number` unlike the others, so that LLVM does not do in common
+/// what all end with, such as stores of all their sums: each of those addresses
+/// would be in a register from end to end of every part.
+static void endPart(OpBuilder &b, Location loc, size_t number) {
+  LLVM::InlineAsmOp::create(
+      b, loc, TypeRange(), ValueRange(),
+      (llvm::Twine(kEmptyAssembly) + llvm::Twine(number)).str(),
+      /*constraints=*/"", /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+      /*operand_attrs=*/nullptr);
+}
+
 void Merger::emit(const Step &first) {
   SmallVector<gpu::LaunchOp> launches;
   SmallVector<Location> locations;
@@ -368,6 +381,8 @@ void Merger::emit(const Step &first) {
       b.setInsertionPoint(branch.thenBlock(), branch.thenBlock()->begin());
     }
     emitBody(b, launch, own, thread);
+    if (first.weight.barrierThreads != 0)
+      endPart(b, launch.getLoc(), low);
   };
   between(0, launches.size());
   for (gpu::LaunchOp launch : launches)
