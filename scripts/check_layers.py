@@ -74,9 +74,8 @@ ATTRIBUTE = r"\b(?:get|set|has|remove)(?:Discardable|Inherent)?Attr(?:OfType<[^>
 NAMED = re.compile(ATTRIBUTE + r'"([\w.]+)"')
 BY_CONSTANT = re.compile(ATTRIBUTE + r"(?:\w+::)*(k[A-Z]\w*)\s*[,)]")
 CONSTANT = re.compile(r'\bconstexpr (?:llvm::)?StringLiteral (k[A-Z]\w*)\s*=\s*"([^"]*)"')
-# Accessors of attributes, and what they are declared by where ODS does not do it (Spmd*Contracts.h).
-ACCESSOR = re.compile(r"(?:Contract|Mark)<(?:SpmdDialect::)?(\w+?)AttrHelper>;")
-HELPER = re.compile(r'struct (\w+)AttrHelper \{[^}]*?return\s+"spmd\.(\w+)"')
+# Accessors of attributes that ODS declares.
+ACCESSOR = re.compile(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;")
 DECLARED = re.compile(r"let discardableAttrs = \(ins(.*?)\);", re.DOTALL)
 
 
@@ -243,11 +242,7 @@ def check_contracts(root: Path) -> list[str]:
         name: "".join(part.capitalize() for part in name.split("_"))
         for name in re.findall(r":\$(\w+)", declared_text.group(1))
     }
-    accessors: set[str] = set()
-    for path in headers.glob("Spmd*Contracts.h"):
-        text = path.read_text()
-        accessors.update(ACCESSOR.findall(text))
-        camel.update({name: cased for cased, name in HELPER.findall(text)})
+    accessors = set(ACCESSOR.findall((headers / "SpmdContracts.h").read_text()))
     verifier = (root / "lib/Dialect/Spmd/IR/SpmdContracts.cpp").read_text()
     problems = []
     for name, cased in camel.items():

@@ -99,7 +99,7 @@ std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
     site.mesh = op.getMeshName().getValue().str();
     for (StringAttr axis : op.getGroupAxes())
       site.axes.push_back(axis.str());
-    if (auto dims = op->getAttrOfType<ArrayAttr>("dims"))
+    if (ArrayAttr dims = op.getDims())
       for (auto dim : dims.getAsRange<DimExchangeAttr>())
         if (dim.getOwned() != dim.getNeeded())
           site.dims.push_back(dim.getDim());
@@ -109,7 +109,7 @@ std::vector<CommunicationSite> shardc::reportCommunication(Operation *root) {
       if (std::optional<ControlFlow> flow = getControlFlow(parent))
         site.loopDepth += flow->isLoop;
     site.location = userLocation(op->getLoc());
-    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+    if (StringAttr reason = op.getReasonAttr())
       site.reason = reason.str();
   });
   return sites;

@@ -145,7 +145,7 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
     ArrayAttr dims;
     if (auto exchange = dyn_cast<ExchangeOpInterface>(op))
-      dims = exchange.getDimExchanges();
+      dims = exchange.getDims();
     else if (auto scatter = dyn_cast<ReduceScatterOp>(op))
       dims = scatter.getDims();
     if (dims)

@@ -147,13 +147,13 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
     Axes result = get(communication.getSource());
     if (auto exchange = dyn_cast<ExchangeOpInterface>(op)) {
       forEachDim(
-          exchange.getDimExchanges(), mesh,
+          exchange.getDims(), mesh,
           [&](DimExchangeAttr dim, const DimExchange &tables) {
             for (StringAttr axis : dim.getAxes())
               if (varies(tables.owned, tables.ownedFormula, dim, mesh, axis))
                 remove(result, meshName, axis);
           });
-      addNeeded(result, exchange.getDimExchanges(), meshName, mesh);
+      addNeeded(result, exchange.getDims(), meshName, mesh);
       if (Value fill = exchange.getFillValue())
         result |= get(fill);
       return result;
@@ -308,7 +308,7 @@ static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName,
     return true;
   if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
     MeshAttr mesh = lookupMesh(op, communication.getMeshName());
-    auto dims = op->getAttrOfType<ArrayAttr>("dims");
+    ArrayAttr dims = communication.getDims();
     if (!mesh || communication.getMeshName() != meshName)
       return true;
     bool found = false;

@@ -23,7 +23,6 @@
 #include "shardc/Analysis/BoundNumbers.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"

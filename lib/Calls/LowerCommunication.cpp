@@ -77,7 +77,7 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   };
   if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
     tensor = source;
-    dims = exchange.getDimExchanges();
+    dims = exchange.getDims();
     parts = exchange.getArriving();
   } else if (auto reduce = dyn_cast<AllReduceOp>(*op)) {
     kind = SiteKind::AllReduce;
@@ -116,12 +116,12 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
       reduction && type && type.getWidth() < 16)
     return emitOpUnsupported(op, ": ranks do not combine elements of ")
            << type << "; convert to a wider type first";
-  sites.push_back(SiteAttr::get(
-      context, kind, report, source.getElementType(), reduction,
-      op->getAttrOfType<StringAttr>("reason"), location, /*in_place=*/false,
-      /*released_later=*/false, group,
-      tensor ? wholeShape(tensor, dims) : DenseI64ArrayAttr(), dims, parts,
-      rows));
+  sites.push_back(
+      SiteAttr::get(context, kind, report, source.getElementType(), reduction,
+                    op.getReasonAttr(), location, /*in_place=*/false,
+                    /*released_later=*/false, group,
+                    tensor ? wholeShape(tensor, dims) : DenseI64ArrayAttr(),
+                    dims, parts, rows));
   return static_cast<int64_t>(sites.size()) - 1;
 }
 
@@ -229,7 +229,7 @@ static LogicalResult lowerSite(CommunicationOpInterface op,
   }
   ArrayAttr dims;
   if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
-    dims = exchange.getDimExchanges();
+    dims = exchange.getDims();
     if (Value fill = exchange.getFillValue())
       inputs.push_back(fill);
   } else if (auto scatter = dyn_cast<ReduceScatterOp>(*op)) {

@@ -83,7 +83,7 @@ static bool areAlike(Operation *a, Operation *b) {
     return false;
   auto left = cast<ExchangeOpInterface>(a),
        right = cast<ExchangeOpInterface>(b);
-  return left.getDimExchanges() == right.getDimExchanges() &&
+  return left.getDims() == right.getDims() &&
          left.getArriving() == right.getArriving() &&
          left.getFillValue() == right.getFillValue() &&
          cast<CommunicationOpInterface>(a).getMeshName() ==
@@ -101,7 +101,7 @@ static SmallVector<ReassociationIndices> firstTwo(int64_t count) {
 /// True if every dim of unknown size is one along which `op` moves.
 static bool isCutWhereOpen(Operation *op, RankedTensorType type) {
   llvm::SmallBitVector moved(type.getRank());
-  auto dims = cast<ExchangeOpInterface>(op).getDimExchanges();
+  auto dims = cast<ExchangeOpInterface>(op).getDims();
   for (auto attr : dims.getAsRange<DimExchangeAttr>())
     moved.set(attr.getDim());
   return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t dim) {
@@ -124,7 +124,7 @@ static bool mayStack(Operation *op) {
     return false;
   MeshAttr mesh =
       lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName());
-  auto dims = cast<ExchangeOpInterface>(op).getDimExchanges();
+  auto dims = cast<ExchangeOpInterface>(op).getDims();
   return llvm::any_of(dims.getAsRange<DimExchangeAttr>(),
                       [&](DimExchangeAttr attr) {
                         DimExchange dim = attr.getExchange(mesh);
@@ -174,21 +174,18 @@ static void stack(Bucket &bucket) {
   SmallVector<Attribute> dims;
   MeshAttr mesh =
       lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
-  for (auto attr : exchange.getDimExchanges().getAsRange<DimExchangeAttr>()) {
+  for (auto attr : exchange.getDims().getAsRange<DimExchangeAttr>()) {
     DimExchange dim = attr.getExchange(mesh);
     ++dim.dim;
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
-  OperationState state(loc, last->getName());
-  state.addOperands(all);
-  if (exchange.getFillValue())
-    state.addOperands(exchange.getFillValue());
-  state.addTypes(result.clone(stacked(count, result.getShape())));
-  state.attributes = last->getAttrDictionary();
-  state.attributes.set("dims", builder.getArrayAttr(dims));
-  if (StringAttr reasons = bucket.joinReasons())
-    state.attributes.set("reason", reasons);
-  Value moved = builder.create(state)->getResult(0);
+  auto stack = cast<ExchangeOpInterface>(builder.clone(*last));
+  Value moved = stack->getResult(0);
+  stack->setLoc(loc);
+  stack->setOperand(0, all);
+  moved.setType(result.clone(stacked(count, result.getShape())));
+  stack.setDimsAttr(builder.getArrayAttr(dims));
+  stack.setReasonAttr(bucket.joinReasons());
   for (auto [i, member] : llvm::enumerate(bucket.members)) {
     int64_t place = isPlanted("next-member-of-a-stack")
                         ? (int64_t(i) + 1) % count
@@ -218,15 +215,16 @@ static std::optional<Rows> rowsOf(Operation *op) {
   if ((!scatters && !isa<AllGatherOp>(op)) ||
       (isa<AllGatherOp>(op) && cast<AllGatherOp>(op).getFill()))
     return std::nullopt;
-  auto dims = op->getAttrOfType<ArrayAttr>("dims");
+  auto communication = cast<CommunicationOpInterface>(op);
+  ArrayAttr dims = communication.getDims();
   RankedTensorType source = typeOf(sourceOf(op)),
                    result = typeOf(op->getResult(0));
   if (dims.size() != 1 || !source.hasStaticShape() ||
       !result.hasStaticShape() || source.getRank() == 0)
     return std::nullopt;
   auto attr = cast<DimExchangeAttr>(dims[0]);
-  DimExchange dim = attr.getExchange(
-      lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName()));
+  DimExchange dim =
+      attr.getExchange(lookupMesh(op, communication.getMeshName()));
   const std::vector<Interval> &parts = scatters ? dim.needed : dim.owned,
                               &wholes = scatters ? dim.owned : dim.needed;
   int64_t ranks = parts.size(), each = parts.front().size();
@@ -275,25 +273,28 @@ static void putSideBySide(Bucket &bucket) {
   RankedTensorType source = typeOf(sourceOf(last));
   Value all = stablehlo::ConcatenateOp::create(
       builder, loc, source.clone({before, width}), values, 1);
-  MeshAttr mesh =
-      lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
+  auto communication = cast<CommunicationOpInterface>(last);
+  FlatSymbolRefAttr meshName = communication.getMeshName();
+  MeshAttr mesh = lookupMesh(last, meshName);
   DimExchange dim =
-      cast<DimExchangeAttr>(last->getAttrOfType<ArrayAttr>("dims")[0])
-          .getExchange(mesh);
+      cast<DimExchangeAttr>(communication.getDims()[0]).getExchange(mesh);
   for (int64_t i = 0; i < rows.ranks; ++i) {
     Interval row = {i, i + 1}, whole = {0, rows.ranks};
     dim.owned[i] = scatters ? whole : row;
     dim.needed[i] = scatters ? row : whole;
   }
-  OperationState state(loc, last->getName());
-  state.addOperands(all);
-  state.addTypes(source.clone({after, width}));
-  state.attributes = last->getAttrDictionary();
-  state.attributes.set("dims", builder.getArrayAttr({DimExchangeAttr::get(
-                                   builder.getContext(), mesh, dim)}));
-  if (StringAttr reasons = bucket.joinReasons())
-    state.attributes.set("reason", reasons);
-  Value moved = builder.create(state)->getResult(0);
+  Type type = source.clone({after, width});
+  ArrayAttr dims = builder.getArrayAttr(
+      {DimExchangeAttr::get(builder.getContext(), mesh, dim)});
+  StringAttr reasons = bucket.joinReasons();
+  Value moved;
+  if (auto scatter = dyn_cast<ReduceScatterOp>(last))
+    moved =
+        ReduceScatterOp::create(builder, loc, type, all, scatter.getKindAttr(),
+                                scatter.getAxes(), dims, meshName, reasons);
+  else
+    moved = AllGatherOp::create(builder, loc, type, all, /*fill=*/Value(), dims,
+                                meshName, reasons);
   int64_t begin = 0;
   for (Operation *member : bucket.members) {
     RankedTensorType type = typeOf(member->getResult(0));

@@ -159,7 +159,8 @@ bool shardc::bundle(Block &block, const Bundling &how) {
 StringAttr Bucket::joinReasons() const {
   std::string text;
   for (Operation *member : members)
-    if (auto reason = member->getAttrOfType<StringAttr>("reason");
+    if (StringAttr reason =
+            cast<spmd::CommunicationOpInterface>(member).getReasonAttr();
         reason && !StringRef(text).contains(reason.getValue()))
       text += (text.empty() ? "" : "; ") + reason.str();
   return text.empty() ? StringAttr()

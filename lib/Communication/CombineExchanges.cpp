@@ -161,7 +161,7 @@ static bool mergeSame(Operation *root, DominanceInfo &dominance) {
       continue;
     }
     if (StringAttr reasons = (Bucket{{*same, op}, {}}).joinReasons())
-      (*same)->setAttr(reasonName, reasons);
+      cast<CommunicationOpInterface>(*same).setReasonAttr(reasons);
     op->replaceAllUsesWith(*same);
     op->erase();
     changed = true;

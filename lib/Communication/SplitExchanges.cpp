@@ -147,8 +147,8 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   builder.setInsertionPoint(reader);
   auto wait = ExchangeWaitOp::create(
       builder, op->getLoc(), op->getResult(0).getType(), start.getToken(),
-      communication.getSource(), kind, op.getFillValue(), op.getDimExchanges(),
-      communication.getMeshName(), op->getAttrOfType<StringAttr>("reason"),
+      communication.getSource(), kind, op.getFillValue(), op.getDims(),
+      communication.getMeshName(), communication.getReasonAttr(),
       op.getArriving());
   for (Operation *between = begin; between != wait;
        between = between->getNextNode())

@@ -488,7 +488,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   Role role = roleOf(dot, operand, dim);
   Type element = cast<RankedTensorType>(dot.getType()).getElementType(),
        sumType = role.isContracted ? sumTypeOf(dot) : element;
-  if (!sumType || (sumType != element && dot->hasAttr("algorithm")) ||
+  if (!sumType || (sumType != element && dot.getAlgorithmAttr()) ||
       (role.isContracted && contract::WholeSum::has(dot)))
     return false;
   // A sum is read and written once more a round, what is side by side once

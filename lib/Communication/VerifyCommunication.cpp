@@ -251,7 +251,7 @@ static LogicalResult verifyTables(ExchangeOpInterface op, MeshAttr mesh) {
   }
   if (failed(verifyFill(op, exchange, source.getElementType())))
     return failure();
-  return verifySizes(op, op.getDimExchanges(), mesh, source, result);
+  return verifySizes(op, op.getDims(), mesh, source, result);
 }
 
 static LogicalResult verifyScatter(ReduceScatterOp op, MeshAttr mesh) {
@@ -288,7 +288,7 @@ static LogicalResult verifyGroupSizes(CommunicationOpInterface op,
   if (!type)
     return success();
   llvm::SmallBitVector listed(type.getRank());
-  if (auto dims = op->getAttrOfType<ArrayAttr>("dims"))
+  if (ArrayAttr dims = op.getDims())
     for (auto dim : dims.getAsRange<DimExchangeAttr>())
       listed.set(dim.getDim());
   SmallVector<int64_t> axes;

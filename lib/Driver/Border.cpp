@@ -9,7 +9,7 @@
 #include "Border.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
-#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/ADT/STLExtras.h"

@@ -852,8 +852,8 @@ void Shrinker::rewrite() {
   module.walk([&](stablehlo::ConstantOp constant) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
         dense && dense.isSplat())
-      constant->setAttr("value", dense.resizeSplat(dense.getType().clone(
-                                     shapeNow(constant.getResult()))));
+      constant.setValueAttr(dense.resizeSplat(
+          dense.getType().clone(shapeNow(constant.getResult()))));
   });
   std::vector<std::pair<Value, Type>> types;
   for (Value value : values)

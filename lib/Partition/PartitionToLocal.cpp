@@ -87,8 +87,9 @@ static void explainCommunication(Operation &global, const IRMapping &mapping,
            before ? std::next(before->getIterator()) : block->begin(),
            block->end())) {
     auto communication = dyn_cast<CommunicationOpInterface>(op);
-    auto reason = op.getAttrOfType<StringAttr>("reason");
-    if (!communication || !reason)
+    StringAttr reason =
+        communication ? communication.getReasonAttr() : StringAttr();
+    if (!reason)
       continue;
     Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", "",
                ""};
@@ -112,7 +113,8 @@ static void explainCommunication(Operation &global, const IRMapping &mapping,
                      "\" out of " + getOriginOfAxis(*found, axis).str();
         break;
       }
-    op.setAttr("reason", StringAttr::get(op.getContext(), printReason(why)));
+    communication.setReasonAttr(
+        StringAttr::get(op.getContext(), printReason(why)));
   }
 }
 

@@ -51,7 +51,7 @@ private:
   /// Its name says whether those who exchange are neighbours in one binding.
   static bool isExchangeBoundLate(Operation *op) {
     return isa<HaloExchangeOp, RebalanceOp>(op) &&
-           isBoundLate(op->getAttrOfType<ArrayAttr>("dims"));
+           isBoundLate(cast<ExchangeOpInterface>(op).getDims());
   }
   bool same(int64_t a, int64_t b) const {
     std::optional<LinearExtent> x = here.find(a), y = there.find(b);

@@ -110,8 +110,7 @@ SmallVector<Candidate> Chooser::findCandidates() {
   SmallVector<Candidate> candidates;
   for (const OrderNode &node : graph.nodes) {
     auto pairs = dyn_cast<spmd::AllPairsOpInterface>(node.op);
-    if (!pairs || !isa<OrderCostOpInterface>(node.op) ||
-        !(node.op->hasAttr("band_upper") || node.op->hasAttr("band_lower")) ||
+    if (!pairs || !isa<OrderCostOpInterface>(node.op) || !pairs.hasBand() ||
         !node.mayZigzag[pairs.getQueryDim()])
       continue;
     FactorState queries = factorsOf(node)[pairs.getQueryDim()];
@@ -458,8 +457,7 @@ std::string Chooser::run(Wishes &wishes) {
 bool propagation::mayChooseOrders(func::FuncOp function) {
   return function
       .walk([](spmd::AllPairsOpInterface op) {
-        bool may = isa<OrderCostOpInterface>(op.getOperation()) &&
-                   (op->hasAttr("band_upper") || op->hasAttr("band_lower"));
+        bool may = isa<OrderCostOpInterface>(op.getOperation()) && op.hasBand();
         return may ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -402,13 +402,12 @@ SmallVector<Value> Ring::pairStep(const PairPass &pass, const Here &here,
   ValueRange all(mine), inits(before);
   unsigned first = pass.hasValue ? 3 : 2;
   SmallVector<Value> at = positions(here, part, keyPart);
-  auto lower = op->getAttrOfType<IntegerAttr>("band_lower"),
-       upper = op->getAttrOfType<IntegerAttr>("band_upper");
   auto made = PairStepOp::create(
       b, loc, inits.getTypes(), pass.combine, pass.backward, all[0], all[1],
       pass.hasValue ? all[2] : Value(), all.slice(first, pass.numRows),
       all.drop_front(first + pass.numRows), at, inits,
-      b.getAffineMapArrayAttr(maps), lower, upper);
+      b.getAffineMapArrayAttr(maps), op.getBandLowerAttr(),
+      op.getBandUpperAttr());
   for (auto [from, to] : llvm::zip_equal(pass.regions, made->getRegions()))
     if (from && !from->empty()) {
       IRMapping mapping;

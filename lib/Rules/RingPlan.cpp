@@ -110,10 +110,10 @@ PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places,
 namespace {
 struct Band {
   std::optional<int64_t> lower, upper;
-  explicit Band(Operation *op) {
-    if (auto attr = op->getAttrOfType<IntegerAttr>("band_lower"))
+  explicit Band(AllPairsOpInterface op) {
+    if (auto attr = op.getBandLowerAttr())
       lower = attr.getInt();
-    if (auto attr = op->getAttrOfType<IntegerAttr>("band_upper"))
+    if (auto attr = op.getBandUpperAttr())
       upper = attr.getInt();
   }
   bool isWhole() const { return !lower && !upper; }

@@ -133,7 +133,7 @@ RankedTensorType LocalText::typeOf(Value value) {
   SmallVector<int64_t> sizes(type.getRank(), 1);
   Operation *op = value.getDefiningOp();
   if (auto exchange = dyn_cast_or_null<spmd::ExchangeOpInterface>(op)) {
-    for (Attribute entry : exchange.getDimExchanges()) {
+    for (Attribute entry : exchange.getDims()) {
       DimExchange dim = cast<spmd::DimExchangeAttr>(entry).getExchange(mesh);
       for (const Interval &needed : dim.needed)
         sizes[dim.dim] = std::max(sizes[dim.dim], needed.size());
@@ -553,7 +553,7 @@ bool LocalText::takeExchange(Operation &op) {
     return false;
   Value input = mapping.lookup(exchange.getSource());
   SmallVector<std::pair<spmd::DimExchangeAttr, DimExchange>> dims;
-  for (Attribute entry : exchange.getDimExchanges()) {
+  for (Attribute entry : exchange.getDims()) {
     auto attribute = cast<spmd::DimExchangeAttr>(entry);
     dims.push_back({attribute, attribute.getExchange(mesh)});
   }

@@ -501,8 +501,8 @@ static bool mergeExchanges(ModuleOp module) {
       return other->getBlock() == op->getBlock() &&
              other->getName() == op->getName() &&
              other->getResultTypes() == op->getResultTypes() &&
-             cast<ExchangeOpInterface>(other).getDimExchanges() ==
-                 cast<ExchangeOpInterface>(op).getDimExchanges() &&
+             cast<ExchangeOpInterface>(other).getDims() ==
+                 cast<ExchangeOpInterface>(op).getDims() &&
              cast<ExchangeOpInterface>(other).getSource() !=
                  cast<ExchangeOpInterface>(op).getSource();
     });
@@ -547,15 +547,16 @@ static bool askNeighbour(ModuleOp module) {
   bool any = false;
   MeshAttr mesh = meshOf(module);
   for (Operation *op : named(module, spmd::RowPlanOp::getOperationName())) {
+    auto plan = cast<spmd::RowPlanOp>(op);
     SmallVector<Attribute> attrs;
     bool changed = false;
-    for (Attribute attr : op->getAttrOfType<ArrayAttr>("rows")) {
+    for (Attribute attr : plan.getRows()) {
       shardc::DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
       changed |= rotate(dim.owned);
       attrs.push_back(DimExchangeAttr::get(module.getContext(), mesh, dim));
     }
     if (changed)
-      op->setAttr("rows", ArrayAttr::get(module.getContext(), attrs));
+      plan.setRowsAttr(ArrayAttr::get(module.getContext(), attrs));
     any |= changed;
   }
   return any;

@@ -4,7 +4,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;

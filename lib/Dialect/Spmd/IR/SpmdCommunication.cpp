@@ -44,7 +44,7 @@ shardc::Exchange ExchangeOpInterface::getExchange() {
                             mesh.getAxisSizes().end());
   auto type = cast<RankedTensorType>(communication.getSource().getType());
   exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
-  for (Attribute attr : getDimExchanges()) {
+  for (Attribute attr : getDims()) {
     DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
     exchange.globalShape[dim.dim] = dim.size();
     exchange.dims.push_back(std::move(dim));
@@ -143,7 +143,6 @@ static LogicalResult verifyParts(Operation *op, ArrayAttr dims,
     return groupAxesOf(getDims());                                             \
   }                                                                            \
   Value Op::getSource() { return getInput(); }                                 \
-  ArrayAttr Op::getDimExchanges() { return getDims(); }                        \
   Value Op::getFillValue() { return getFill(); }                               \
   ArrayAttr Op::getArriving() { return getPartsAttr(); }                       \
   LogicalResult Op::verifySymbolUses(SymbolTableCollection &symbols) {         \

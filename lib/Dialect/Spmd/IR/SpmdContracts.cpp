@@ -3,9 +3,8 @@
 // One row an attribute: where it may be attached, and which values are valid.
 //
 //===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 

@@ -12,7 +12,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdKernelContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -23,7 +23,8 @@ def Spmd_Dialect : Dialect {
     "::shardc::spmd::ShardingAttr":$sharding, "::mlir::StringAttr":$name, "::mlir::IntegerAttr":$donated,
     "::mlir::StringAttr":$order, "::mlir::IntegerAttr":$platform, "::mlir::StringAttr":$check,
     "::mlir::IntegerAttr":$group, "::mlir::StringAttr":$direction, "::mlir::StringAttr":$way,
-    "::shardc::spmd::ExtentsAttr":$extents,
+    "::shardc::spmd::ExtentsAttr":$extents, "::mlir::StringAttr":$memory_kind, "::mlir::DenseI64ArrayAttr":$ranks,
+    "::mlir::DenseI64ArrayAttr":$caller_dims, "::mlir::UnitAttr":$token, "::mlir::IntegerAttr":$partitioned_call,
 
     "::mlir::ArrayAttr":$shardings, "::mlir::ArrayAttr":$factors, "::mlir::StringAttr":$order_note,
     "::mlir::ArrayAttr":$origins, "::mlir::UnitAttr":$explain, "::mlir::UnitAttr":$whole_sum,
@@ -38,6 +39,8 @@ def Spmd_Dialect : Dialect {
     "::mlir::UnitAttr":$brief, "::mlir::UnitAttr":$logistic, "::mlir::UnitAttr":$rotated,
     "::mlir::IntegerAttr":$parts, "::mlir::ArrayAttr":$kernels, "::mlir::UnitAttr":$arena,
     "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest, "::mlir::ArrayAttr":$arena_plan,
+    "::mlir::IntegerAttr":$in_place, "::mlir::DenseI64ArrayAttr":$written_in_place, "::mlir::StringAttr":$line_order,
+    "::mlir::ArrayAttr":$starts, "::mlir::IntegerAttr":$complex_part, "::mlir::UnitAttr":$library_call,
 
     "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent, "::mlir::UnitAttr":$paired,
     "::mlir::StringAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,

@@ -98,6 +98,19 @@ using Direction = Contract<SpmdDialect::DirectionAttrHelper>;
 using Extents = Contract<SpmdDialect::ExtentsAttrHelper>;
 /// On ops on all pairs, which way their blocks go: docs/Rationale/Ring.md.
 using Way = Contract<SpmdDialect::WayAttrHelper>;
+/// On arguments and results: the kind of memory that JAX asks for.
+using MemoryKind = Contract<SpmdDialect::MemoryKindAttrHelper>;
+/// On arguments and results: the rank at which the shard of each position of
+/// the mesh comes or leaves.
+using Ranks = Contract<SpmdDialect::RanksAttrHelper>;
+/// On arguments and results whose elements are in memory as the caller's layout
+/// says: of each dim here which one of the caller's array it is.
+using CallerDims = Contract<SpmdDialect::CallerDimsAttrHelper>;
+/// On arguments and results: a token to the caller.
+using Token = Mark<SpmdDialect::TokenAttrHelper>;
+/// On custom calls that are to say how they are partitioned: the number of the
+/// call, by which it is found in a copy of the module.
+using PartitionedCall = Contract<SpmdDialect::PartitionedCallAttrHelper>;
 
 //===----------------------------------------------------------------------===//
 // Decisions, in the global view
@@ -188,6 +201,26 @@ using ArenaLargest = Contract<SpmdDialect::ArenaLargestAttrHelper>;
 /// On modules: its buffers (#spmd.arena_buffer), where their sizes follow from
 /// what is bound.
 using ArenaPlan = Contract<SpmdDialect::ArenaPlanAttrHelper>;
+/// On the buffer of a result: the number of the argument that it may be written
+/// over.
+using InPlace = Contract<SpmdDialect::InPlaceAttrHelper>;
+/// On modules: that number of each result, or -1.
+using WrittenInPlace = Contract<SpmdDialect::WrittenInPlaceAttrHelper>;
+/// On sorts of lines that the runtime does: how elements of the first input are
+/// compared, which is what the body says: "signed", "unsigned", "total"
+/// (floats, IEEE 754's total order) or "numbers" (floats, zeros equal, NaNs
+/// equal and above all others), with " descending" behind it where the largest
+/// is first.
+using LineOrder = Contract<SpmdDialect::LineOrderAttrHelper>;
+/// On a linalg.generic that reduces: what each output starts from, a number, or
+/// unit where its buffer says it.
+using Starts = Contract<SpmdDialect::StartsAttrHelper>;
+/// On the cast of a memref of complex elements to one of their real parts (0),
+/// of their imaginary ones (1), or of both as one integer (-1).
+using ComplexPart = Contract<SpmdDialect::ComplexPartAttrHelper>;
+/// On a function of floats: it stays a call of the C library, which rounds
+/// right to less than one unit.
+using LibraryCall = Mark<SpmdDialect::LibraryCallAttrHelper>;
 
 //===----------------------------------------------------------------------===//
 // Kernels of GPUs: docs/Rationale/GPU.md, section 3
