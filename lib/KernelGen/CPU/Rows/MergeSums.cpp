@@ -60,11 +60,13 @@ static bool isPlainPoint(linalg::GenericOp op,
          llvm::all_of(
              op.getRegionOutputArgs(),
              [](BlockArgument out) { return out.use_empty(); }) &&
-         llvm::none_of(op.getDpsInputs(), [&](Value input) {
-           return reduced.contains(input) ||
-                  (isa<BaseMemRefType>(input.getType()) &&
-                   reduced.contains(rootOf(input)));
-         });
+         llvm::none_of(
+             op.getDpsInputs(),
+             [&](Value input) {
+               return reduced.contains(input) ||
+                      (isa<BaseMemRefType>(input.getType()) &&
+                       reduced.contains(rootOf(input)));
+             });
 }
 
 /// Loops of more than one iteration.
@@ -255,7 +257,6 @@ void cpu::mergeSums(func::FuncOp function) {
 void cpu::mergePoints(func::FuncOp function, ShardSizes &sizes) {
   llvm::DenseSet<Value> reduced = findReduced(function);
   mergeAlike(
-      function,
-      [&](linalg::GenericOp op) { return isPlainPoint(op, reduced); },
+      function, [&](linalg::GenericOp op) { return isPlainPoint(op, reduced); },
       kMostPoints, &sizes);
 }

@@ -176,9 +176,9 @@ static std::optional<CopyPlan> planCopies(const Step &step,
   // Forward, sums of more features and what a mask needs beside them are more
   // than there are registers; backward, a pass has sums of few, but none are
   // left for an edge.
-  bool isPlain = step.leavesRegisters() &&
-                 (isForward ? !step.bandLower && !step.bandUpper
-                            : !step.hasEdge(pass, kFewColumns));
+  bool isPlain =
+      step.leavesRegisters() && (isForward ? !step.bandLower && !step.bandUpper
+                                           : !step.hasEdge(pass, kFewColumns));
   bool isLean = isForward || step.leavesRegisters();
   int64_t most = isLean ? kFewFeatures : kFewFeatures / 2;
   auto isMany = [&](unsigned dim) {
