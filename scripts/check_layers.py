@@ -136,7 +136,8 @@ def check_runtime(texts: dict[Path, str], layers: dict[str, set[str]]) -> list[s
         if not room.startswith("runtime/"):
             continue
         folder = room.removeprefix("runtime/")
-        problems += [f"cmake/layers.txt: '{room}' includes '{name}', which stands behind it" for name in sorted(allowed - before - {room})]
+        for name in sorted(allowed - before - {room}):
+            problems.append(f"cmake/layers.txt: '{room}' includes '{name}', which stands behind it")
         before.add(folder)
     for path, text in texts.items():
         if path.parts[:2] != ("runtime", "lib"):
@@ -147,10 +148,11 @@ def check_runtime(texts: dict[Path, str], layers: dict[str, set[str]]) -> list[s
             continue
         for number, line in enumerate(text.splitlines(), start=1):
             match = INCLUDE.match(line)
-            target = match.group(1).partition("/")[0] if match else ""
+            name = match.group(1) if match else ""
+            target = name.partition("/")[0]
             if f"runtime/{target}" in layers and target != folder and target not in layers[f"runtime/{folder}"]:
                 problems.append(
-                    f"{path}:{number}: the runtime's '{folder}' includes '{match.group(1) if match else ''}' of '{target}', "
+                    f"{path}:{number}: the runtime's '{folder}' includes '{name}' of '{target}', "
                     "which cmake/layers.txt does not allow"
                 )
     return problems
@@ -344,7 +346,8 @@ def main() -> int:
                     )
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
-    problems = raw_names + find_undeclared(root, texts) + check_rooms(root, {room for room in layers if "/" not in room}) + check_contracts(root)
+    rooms = {room for room in layers if "/" not in room}
+    problems = raw_names + find_undeclared(root, texts) + check_rooms(root, rooms) + check_contracts(root)
     problems += check_runtime(texts, layers) + find_import_cycles(root)
     if problems:
         print("\n".join(problems))

@@ -1,4 +1,4 @@
-//===- PairRing.cpp - What TMA copies bring, and how ----------------------===//
+//===- PairRing.cpp - What TMA copies load, and how ----------------------===//
 #include "PairRing.h"
 #include "shardrt/TensorMap.h"
 

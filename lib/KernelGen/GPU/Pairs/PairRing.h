@@ -1,4 +1,4 @@
-//===- PairRing.h - What TMA copies bring, and how --------------*- C++ -*-===//
+//===- PairRing.h - What TMA copies load, and how --------------*- C++ -*-===//
 //
 // The plan of a kernel: how a block's work is cut, and how lines of tensors
 // are in the ring of stages in shared memory.

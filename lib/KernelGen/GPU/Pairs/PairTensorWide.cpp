@@ -35,7 +35,7 @@ static constexpr int64_t kFewPanels = 3;
 static constexpr int64_t kRowsBytes = 4 * kTensorRows;
 /// Numbers a row that warpgroups exchange: what weights are relative
 /// to; in the end the largest of each, and a sum.
-static constexpr int64_t kBase = 0, kLargest = 1, kSum = 3, kTold = 4;
+static constexpr int64_t kBase = 0, kLargest = 1, kSum = 3, kPublished = 4;
 /// mbarriers of a slot, 8 bytes each: scores (or, in the end, sums) are there;
 /// weights are; the base is the other slot's. Behind them two: a tile's weights
 /// have been multiplied; both warpgroups are through.
@@ -49,18 +49,18 @@ class WideSteps final : public TensorMemorySteps {
 public:
   WideSteps(PairBlock &block, Ring &ring, gpu::LaunchOp launch)
       : TensorMemorySteps(block, ring, launch, kParts,
-                          kBarriersBytes + kTold * kRowsBytes) {}
+                          kBarriersBytes + kPublished * kRowsBytes) {}
 
   // Slots.
-  Value told(int64_t which) {
+  Value placeOf(int64_t which) {
     return block.sharedByte(shared.own(kBarriersBytes + which * kRowsBytes),
                             block.mul(block.rowOfThread, 4));
   }
-  void tell(int64_t which, Value value) {
-    LLVM::StoreOp::create(b, loc, value, told(which), 4);
+  void publish(int64_t which, Value value) {
+    LLVM::StoreOp::create(b, loc, value, placeOf(which), 4);
   }
-  Value hear(int64_t which) {
-    return LLVM::LoadOp::create(b, loc, step.type, told(which), 4);
+  Value published(int64_t which) {
+    return LLVM::LoadOp::create(b, loc, step.type, placeOf(which), 4);
   }
   /// Waits until the base is this slot's, and makes it the other's.
   void take(Value slot, Value parity) {
@@ -130,9 +130,9 @@ public:
 private:
   Value raise(Value, Value most) override {
     steps.take(slot, parity);
-    before = steps.hear(kBase);
+    before = steps.published(kBase);
     Value raised = RowSoftmax::raise(before, most);
-    steps.tell(kBase, raised);
+    steps.publish(kBase, raised);
     steps.handOver(slot);
     return raised;
   }
@@ -331,7 +331,7 @@ void WideSteps::findWeights(Value own) {
   t.fenceBefore();
   onlyOneOf(slot, 1, [&] {
     if (isSoftmax)
-      tell(kBase, carried.totals[0]);
+      publish(kBase, carried.totals[0]);
     handOver(slot);
   });
   if (!isSoftmax)
@@ -390,20 +390,20 @@ void WideSteps::finish(Value slot, Value sums, Carried carried) {
     return storePanels(Value());
   Value &largest = carried.most[0], &sum = carried.sum[0];
   RowSoftmax row(block, 1, carried.totals[0], largest, sum);
-  onlyOneOf(slot, 0, [&] { tell(kLargest, largest); });
+  onlyOneOf(slot, 0, [&] { publish(kLargest, largest); });
   onlyOneOf(slot, 1, [&] {
-    tell(kLargest + 1, largest);
-    tell(kSum, arith::MulFOp::create(b, loc, sum,
-                                     row.powerOf(carried.totals[0], largest)));
+    publish(kLargest + 1, largest);
+    publish(kSum, arith::MulFOp::create(
+                      b, loc, sum, row.powerOf(carried.totals[0], largest)));
   });
   arriveAsWarp(shared.own(kMet));
   w.wait(shared.own(kMet), w.number(0));
-  Value first = hear(kLargest), second = hear(kLargest + 1);
+  Value first = published(kLargest), second = published(kLargest + 1);
   largest = LLVM::MaxNumOp::create(b, loc, first, second);
-  storePanels(row.powerOf(hear(kBase), largest));
+  storePanels(row.powerOf(published(kBase), largest));
   onlyOneOf(slot, 0, [&] {
-    Value other =
-        arith::MulFOp::create(b, loc, hear(kSum), row.powerOf(second, largest));
+    Value other = arith::MulFOp::create(b, loc, published(kSum),
+                                        row.powerOf(second, largest));
     sum = math::FmaOp::create(b, loc, sum,
                               row.powerOf(carried.totals[0], largest), other);
     carried.totals.clear();

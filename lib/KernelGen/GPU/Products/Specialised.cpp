@@ -424,9 +424,9 @@ void SpecialisedKernel::produce() {
       loadBoxes(product.right, *rightBox, rightMap, column, from,
                 at(tile, index(tileBytes(product.left))), full);
   };
-  // Says that what this thread was to bring to `stage` is there; gives the next
-  // stage to be told of.
-  auto tell = [&](Value stage, Value parity) -> SmallVector<Value> {
+  // Publishes that what this thread loads into `stage` is there; gives the next
+  // stage to publish.
+  auto publish = [&](Value stage, Value parity) -> SmallVector<Value> {
     if (loadsRaw())
       w.wait(barrier(stage, Raw), parity);
     if (splitsFloats()) {
@@ -443,7 +443,7 @@ void SpecialisedKernel::produce() {
     return {next, flips};
   };
   // A ring that nobody has used is empty: the phase before the first is over.
-  // Where all threads work, the third and fourth are the stage to be told of
+  // Where all threads work, the third and fourth are the stage to publish
   // next; they are `begun` stages further.
   SmallVector<Value> carried = {index(0), w.number(1)};
   if (allLoad())
@@ -483,18 +483,18 @@ void SpecialisedKernel::produce() {
         pieces(product.right, column, at(tile, index(tileBytes(product.left))));
       NVVM::CpAsyncCommitGroupOp::create(b, loc);
       NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(ahead()));
-      Value told = loop.getRegionIterArg(2),
-            parityTold = loop.getRegionIterArg(3),
+      Value filled = loop.getRegionIterArg(2),
+            parityFilled = loop.getRegionIterArg(3),
             begun = loop.getRegionIterArg(4);
       auto some =
-          scf::IfOp::create(b, loc, TypeRange(ValueRange{told, parityTold}),
+          scf::IfOp::create(b, loc, TypeRange(ValueRange{filled, parityFilled}),
                             isSame(begun, index(ahead())), true);
       {
         OpBuilder::InsertionGuard inner(b);
         b.setInsertionPointToStart(some.thenBlock());
-        scf::YieldOp::create(b, loc, tell(told, parityTold));
+        scf::YieldOp::create(b, loc, publish(filled, parityFilled));
         b.setInsertionPointToStart(some.elseBlock());
-        scf::YieldOp::create(b, loc, ValueRange{told, parityTold});
+        scf::YieldOp::create(b, loc, ValueRange{filled, parityFilled});
       }
       llvm::append_range(yielded, some.getResults());
       yielded.push_back(
@@ -510,7 +510,7 @@ void SpecialisedKernel::produce() {
                                  ValueRange{ends[2], ends[3]});
   b.setInsertionPointToEnd(rest.getBody());
   scf::YieldOp::create(
-      b, loc, tell(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
+      b, loc, publish(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
 }
 
 void SpecialisedKernel::storeBytesTransposed(const Factor &factor,
@@ -684,8 +684,8 @@ void SpecialisedKernel::emit() {
     auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(alone.thenBlock());
-    // Of those that bring, who lets TMA copies do it arrives, and each of all
-    // that work.
+    // Of producers, the one that starts TMA copies arrives, and each of all
+    // that load.
     bool some = boxBytes() > 0;
     int64_t fills = (some && !loadsRaw() ? 1 : 0) + (allLoad() ? kGroup : 0);
     for (int64_t stage = 0; stage < tiling.stages; ++stage) {

@@ -53,7 +53,7 @@ protected:
   virtual StringRef gpu() const = 0;
   /// Arrivals that say that a stage is empty.
   virtual int64_t releases() const = 0;
-  /// Blocks, a cluster, that have a tile of results together: each brings its
+  /// Blocks, a cluster, that have a tile of results together: each loads its
   /// rows and its columns of it, `tiling.rows` and `tiling.columns`. The first
   /// one's mbarriers say that a stage of both is full.
   virtual int64_t blocksOfTile() const { return 1; }

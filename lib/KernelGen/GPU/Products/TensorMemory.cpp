@@ -7,7 +7,7 @@
 // memory holds two tiles of sums: while one is stored, the next is multiplied.
 // Where there are enough tiles of 256 x 256, or of 256 x 128, and TMA copies
 // load both operands, two blocks have one together (cta_group::2): each has 128
-// of its rows, and brings these and half of its columns, so that it reads less
+// of its rows, and loads these and half of its columns, so that it reads less
 // of shared memory.
 // The first one's warp multiplies for both.
 //
