@@ -149,10 +149,11 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
 def MergeLaunchesPass : Pass<"spmd-merge-launches", "mlir::func::FuncOp"> {
   let summary = "Make one launch of several that do not depend on one another.";
   let description = [{
-    Before: `gpu.launch` of elementwise work and its like, whose threads do not synchronise. After: one for those of which none touches what
-    another one writes, with as many blocks as these have; a block finds by its number whose work is its own. A launch goes to the place of
-    an earlier one, over whatever has nothing to do with it; if it is the first to write more than 1 MiB, over such launches alone. At
-    most 128 launches, and 320 words of arguments, are one.
+    Before: several `gpu.launch`. After: one for those of which none touches what another one writes, with as many blocks as these have; a
+    block finds by its number whose work is its own. A launch goes to the place of an earlier one, over whatever has nothing to do with it;
+    if it is the first to write more than 1 MiB, over such launches alone. Launches whose threads synchronise are one with others only where
+    all of them together leave multiprocessors idle. Launches of one block that follow one another are one, with a barrier between them. At
+    most 128 launches, and 480 words of arguments, are one.
 
     ```mlir
     // before
