@@ -137,9 +137,10 @@ namespace {
 struct BFloatBitsPass final : shardc::impl::BFloatBitsPassBase<BFloatBitsPass> {
   using Base::Base;
   void runOnOperation() override {
-    for (auto function :
-         getOperation()->getRegion(0).getOps<LLVM::LLVMFuncOp>())
+    getOperation()->walk([](LLVM::LLVMFuncOp function) {
       moveWords(function);
+      return WalkResult::skip();
+    });
   }
 };
 } // namespace
