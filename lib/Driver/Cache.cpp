@@ -35,6 +35,11 @@ using namespace shardc;
 
 static constexpr StringLiteral kSuffix = ".program";
 static constexpr StringLiteral kUnfinished = ".new";
+/// How much was stored since the directory was looked through: the limit then,
+/// in eight bytes, and a byte for each KiB.
+static constexpr const char *kWritten = "written";
+/// The share of the limit that is stored between two looks.
+static constexpr int64_t kLooks = 16;
 /// Nobody writes for so long.
 static constexpr int64_t kMostSeconds = 600;
 static constexpr const char *kKeyPart = "beside: cache key";
@@ -353,18 +358,42 @@ void CompileCache::store(StringRef name, const Entry &entry,
   if (size > options.mostBytes / 4)
     return;
   std::string why = writeFile(directory, (name + kSuffix).str(), bytes);
-  bool isFull;
-  {
+  if (!why.empty()) {
     std::lock_guard lock(mutex);
-    if (!why.empty() && options.isGiven && !std::exchange(isComplained, true))
+    if (options.isGiven && !std::exchange(isComplained, true))
       addLine(problem, options.directory + ": cannot be written to: " + why +
                            "; the program is not kept");
-    // A process looks at the whole when it begins to write, then now and then.
-    isFull = writtenBytes < 0 || writtenBytes > options.mostBytes / 16;
-    writtenBytes = isFull ? 0 : writtenBytes + size;
   }
-  if (isFull || !why.empty())
+  if (!why.empty() || isTimeToTrim(directory, size))
     trim(directory);
+}
+
+/// Counts `bytes` bytes that were stored. True where the directory may be too
+/// full, which takes as long to find out as there are files: so not each time,
+/// and not once for each process either.
+bool CompileCache::isTimeToTrim(int directory, int64_t bytes) const {
+  int file = openat(directory, kWritten,
+                    O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0)
+    return true;
+  llvm::scope_exit closed([&] { close(file); });
+  constexpr int64_t unit = 1024;
+  int64_t limit = 0, units = (bytes + unit - 1) / unit;
+  struct stat status = {};
+  bool isKnown =
+      fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+      pread(file, &limit, sizeof(limit), 0) == ssize_t(sizeof(limit)) &&
+      limit <= options.mostBytes;
+  int64_t since = status.st_size - int64_t(sizeof(limit)) + units;
+  if (isKnown && since <= options.mostBytes / kLooks / unit) {
+    // At the end, whoever else adds to it.
+    std::string more(units, '\0');
+    return write(file, more.data(), more.size()) != ssize_t(more.size());
+  }
+  limit = options.mostBytes;
+  if (ftruncate(file, 0) == 0)
+    (void)!write(file, &limit, sizeof(limit));
+  return true;
 }
 
 void CompileCache::trim(int directory) const {
@@ -405,7 +434,8 @@ void CompileCache::trim(int directory) const {
       files.push_back({status.st_mtim, status.st_size, name.str()});
   }
   closedir(entries);
-  if (total <= options.mostBytes)
+  // What is stored until the next look has room.
+  if (total <= options.mostBytes - options.mostBytes / kLooks)
     return;
   sort(files, [](const File &a, const File &b) {
     return std::tie(a.used.tv_sec, a.used.tv_nsec, a.name) <

@@ -70,6 +70,7 @@ private:
   const UserKey *userKey(std::string &problem) const;
   std::string writeFile(int directory, const std::string &name,
                         llvm::StringRef bytes) const;
+  bool isTimeToTrim(int directory, int64_t bytes) const;
   void trim(int directory) const;
 
   const Options options;
@@ -78,7 +79,6 @@ private:
   mutable std::string keyProblem;
   mutable bool isComplained = false; ///< about the directory: once is enough
   mutable bool isSizeSaid = false;   ///< what is wrong with it
-  mutable int64_t writtenBytes = -1; ///< since it was trimmed; -1: never was
 };
 
 /// Where `options` ask for what was measured, makes `stages.tiles` of what

@@ -306,6 +306,32 @@ def size() -> None:
     assert stranger.exists(), "what else lies there is not deleted"
 
 
+def looks() -> None:
+    """Who stores does not look through the whole directory each time, and does not exceed the limit either."""
+    clean()
+    run(MODEL, "--mesh=x=2", SHARDC_CACHE_SIZE="400K")
+    (entry,) = entries()
+    left = CACHE / f"{entry.name}.0123.new"
+    left.write_text("left by a killed process")
+    os.utime(left, (1, 1))
+    looked_after = 0
+    for number in range(3, 12):
+        run(MODEL, f"--mesh=x={number}", SHARDC_CACHE_SIZE="400K")
+        looked_after += left.exists()
+    assert 1 <= looked_after < 9, looked_after
+    # A lower limit is kept at once, and counts from then on.
+    total = sum(entry.stat().st_size for entry in entries())
+    run(MODEL, "--mesh=x=12", SHARDC_CACHE_SIZE=str(total // 2))
+    assert sum(entry.stat().st_size for entry in entries()) <= total // 2
+    # What counts may be damaged, or gone.
+    for text in ("", "x" * 5, "x" * 100):
+        (CACHE / "written").write_text(text)
+        left.write_text("left")
+        os.utime(left, (1, 1))
+        result = run(MODEL, f"--mesh=x={13 + len(text) % 7}", SHARDC_CACHE_SIZE="400K")
+        assert result.returncode == 0 and not left.exists(), (text, result)
+
+
 def crowds() -> None:
     """Processes that store, read and clear at once, some of them killed, leave a cache that works."""
     clean()
@@ -345,6 +371,6 @@ def times() -> None:
 
 shutil.rmtree(FOLDER, ignore_errors=True)
 FOLDER.mkdir(parents=True)
-for check in (same_words, keys, damage, directories, unprivileged, size, crowds, *([times] if options.times else [])):
+for check in (same_words, keys, damage, directories, unprivileged, size, looks, crowds, *([times] if options.times else [])):
     check()
 print("all good")
