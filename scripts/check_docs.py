@@ -9,6 +9,7 @@ usage: check_docs.py
 - Code that a page quotes (```` ```cpp from=FILE ````, a path from the root) stands so in that file.
 - Each page of docs/Results names the commands that made it, which are in the tree, and its README has each page.
 - Dates are in docs/Results and in CHANGELOG.md alone: what was measured on one day is not what a page promises.
+- No sentence has more than 40 words, in pages that are read: docs/Results and generated pages are looked up.
 - Words that docs/Terms.md says do not come back are not in pages, nor in comments of C++, nor in .td files; each row of
   its table names what to say instead.
 
@@ -27,6 +28,8 @@ from pass_docs import ROOT
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(rf"\b\d{{1,2}} (?:{MONTHS}) 20\d\d\b|\b20\d\d-[01]\d-[0-3]\d\b")
+LONGEST_SENTENCE = 40
+WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 COMMIT = re.compile(r"`([0-9a-f]{7,10})`(?:\s+\*(.+?)\*(?=[\s:.;,]))?", re.DOTALL)
 
 
@@ -117,6 +120,28 @@ def check_words() -> list[str]:
     return problems
 
 
+def check_sentences(page: Path) -> list[str]:
+    """Sentences that are too long to be read once.
+
+    A piece of code is a word, and an item of a list or a cell of a table a text by itself.
+    """
+    name = str(page.relative_to(ROOT))
+    if name.startswith(("docs/Results/", "docs/Reference/dialect-", "docs/Reference/passes.md", "CHANGELOG.md")):
+        return []
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`]*`", "code", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    problems = []
+    for block in re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |#|\|)", text):
+        if block.startswith("#"):
+            continue
+        for part in block.split("|") if block.startswith("|") else [block]:
+            for sentence in re.split(r"(?<=[.!?:])\s+|;\s", " ".join(part.split())):
+                if (words := len(WORD.findall(sentence))) > LONGEST_SENTENCE:
+                    problems.append(f"{name}: a sentence of {words} words: {' '.join(sentence.split()[:8])} ...")
+    return problems
+
+
 def check_pictures() -> list[str]:
     concepts = sorted((ROOT / "docs" / "Concepts").glob("*.md"))
     return [f"{page.relative_to(ROOT)}: no picture" for page in concepts if "](../Pictures/" not in page.read_text()]
@@ -166,6 +191,7 @@ def main() -> int:
     problems = [problem for page in pages() for problem in check_links(page)]
     problems += [problem for page in pages() for problem in check_quotes(page)]
     problems += [problem for page in pages() for problem in check_dates(page)]
+    problems += [problem for page in pages() for problem in check_sentences(page)]
     problems += check_words() + check_pictures() + check_results()
     if git("rev-parse", "--is-shallow-repository") == "false":
         problems += [found for page in (ROOT / "docs" / "Developer").glob("*.md") for found in check_commits(page)]

@@ -113,9 +113,9 @@ void shardc::registerGpuKernelPipelines() {
       });
 }
 
-/// Of a program for `gpus`. Of kernels with tcgen05 there are products alone,
-/// which no GPU has timed, so that by default libraries are in where a GPU has
-/// it; of GPUs of several kinds each finds that out for itself.
+/// Of a program for `gpus`. No GPU has timed the kernels with tcgen05, so that
+/// by default libraries are in where a GPU has it; of GPUs of several kinds
+/// each finds that out for itself.
 static LibraryUse librariesFor(StringRef kernels, StringRef gpus) {
   if (kernels == "library")
     return LibraryUse::Library;
