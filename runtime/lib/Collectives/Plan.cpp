@@ -6,17 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Plan.h"
+#include "Program/CheckSite.h"
 #include <algorithm>
 
 using namespace shardrt;
 using namespace shardc;
-
-static Box domainOf(const Exchange &exchange) {
-  Box box;
-  for (int64_t size : exchange.globalShape)
-    box.push_back({0, size});
-  return box;
-}
 
 static void sortUnique(std::vector<int64_t> &list) {
   std::sort(list.begin(), list.end());

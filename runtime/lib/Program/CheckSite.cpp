@@ -19,7 +19,7 @@ static_assert(shardrt::detail::maxExtent == kMaxElements);
 static_assert(maxRanks == kMaxRanks && maxMeshAxes == kMaxMeshAxes &&
               maxTensorDims == kMaxTensorDims);
 
-static Box domainOf(const Exchange &exchange) {
+Box shardrt::domainOf(const Exchange &exchange) {
   Box box;
   for (int64_t size : exchange.globalShape)
     box.push_back({0, size});

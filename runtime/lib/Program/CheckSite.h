@@ -7,6 +7,9 @@
 
 namespace shardrt {
 
+/// All elements of the tensor that is exchanged.
+shardc::Box domainOf(const shardc::Exchange &exchange);
+
 /// What is wrong with `site`, whatever the rank; empty if nothing is. Numbers
 /// of elements are not looked at where its extents are placeholders.
 std::string checkSite(const Site &site, bool hasPlaceholders = false);
