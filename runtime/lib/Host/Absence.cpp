@@ -1,14 +1,25 @@
 //===- Absence.cpp - When this process was not running --------------------===//
 #include "Host/Absence.h"
-#include <atomic>
 
 static constexpr int64_t longestPauseNs = 500'000'000;
 
-int64_t shardrt::lastReturnNs(int64_t nowNs) {
-  static std::atomic<int64_t> seenNs{0}, returnedNs{0};
-  int64_t before = seenNs.exchange(nowNs);
-  // Another thread may have read the clock later, and been here first.
-  if (nowNs - before > longestPauseNs)
-    returnedNs.store(nowNs);
+/// Other threads may have read the clock later, and been here first.
+static void raiseTo(std::atomic<int64_t> &time, int64_t nowNs) {
+  int64_t before = time.load();
+  while (before < nowNs && !time.compare_exchange_weak(before, nowNs)) {
+  }
+}
+
+int64_t shardrt::Absence::lastReturnNs(int64_t nowNs) {
+  // The return is there before the call that ended the pause is seen: a thread
+  // that finds no pause any more finds when it was over.
+  if (nowNs - seenNs.load() > longestPauseNs)
+    raiseTo(returnedNs, nowNs);
+  raiseTo(seenNs, nowNs);
   return returnedNs.load();
+}
+
+int64_t shardrt::lastReturnNs(int64_t nowNs) {
+  static Absence ofThisProcess;
+  return ofThisProcess.lastReturnNs(nowNs);
 }

@@ -8,13 +8,25 @@
 #ifndef SHARDRT_HOST_ABSENCE_H
 #define SHARDRT_HOST_ABSENCE_H
 
+#include <atomic>
 #include <cstdint>
 
 namespace shardrt {
 
-/// Called at `nowNs` by whoever looks after ranks, ten times a second where any
-/// are waited for. Returns when the last pause of half a second or more between
-/// two calls was over: waits are counted from there.
+/// Finds pauses in a sequence of calls. Several threads may call at once: each
+/// is told of a pause that ended with the call of any of them.
+class Absence {
+public:
+  /// Returns when the last pause of half a second or more between two calls was
+  /// over: 0 where there was none. `nowNs` is of one clock for all threads.
+  int64_t lastReturnNs(int64_t nowNs);
+
+private:
+  std::atomic<int64_t> seenNs{0}, returnedNs{0};
+};
+
+/// Of this process. Called at `nowNs` by whoever looks after ranks, ten times a
+/// second where any are waited for: waits are counted from what it returns.
 int64_t lastReturnNs(int64_t nowNs);
 
 } // namespace shardrt
