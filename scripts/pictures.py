@@ -659,6 +659,30 @@ def transport() -> str:
     return canvas.svg()
 
 
+def processes() -> str:
+    canvas = Canvas(760, 250, "Two processes of two devices each, one array")
+    rows = [[5, 4], [3, 5]]
+    total = sum(map(sum, rows))
+    unit = 640 / total
+    canvas.text(380, 218, f"x: one array of {total} rows on a mesh of 4 devices; nobody holds all of it", 12)
+    canvas.text(380, 238, "from_local(): the processes exchange sizes, rows stay where they are", 12)
+    start = 0
+    for process, shards in enumerate(rows):
+        left = 60 + process * 340
+        canvas.box(left, 30, 300, 76, stroke=QUIET)
+        canvas.text(left + 150, 22, f"process {process}: x.shards are {shards[0]} and {shards[1]} rows", bold=True)
+        for place, size in enumerate(shards):
+            rank = 2 * process + place
+            x = left + 15 + place * 140
+            canvas.box(x, 48, 130, 40, f"device {rank}\n{size} rows", fill=RANKS[rank], size=12)
+            canvas.box(60 + start * unit, 160, size * unit, 34, f"{start}:{start + size}", fill=RANKS[rank], size=12)
+            canvas.line(x + 65, 88, 60 + (start + size / 2) * unit, 158, arrow=True, stroke=SOLID[rank])
+            start += size
+    canvas.line(364, 60, 396, 60, arrow=True)
+    canvas.line(396, 76, 364, 76, arrow=True)
+    return canvas.svg()
+
+
 def raising() -> str:
     canvas = Canvas(760, 250, "Raise, from ops to expressions and back")
     steps = [
@@ -701,6 +725,7 @@ PICTURES = {
     "import": importing,
     "kernels": kernels,
     "pipeline": pipeline,
+    "processes": processes,
     "propagation": propagation,
     "raise": raising,
     "ring": ring,
