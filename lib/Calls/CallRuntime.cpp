@@ -348,10 +348,57 @@ static int64_t orderWord(StringRef order, Type element) {
   return SHARDRT_SORT_SIGNED;
 }
 
-/// Writes down what shardrt_transform_lines reads.
-static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
-                                    EntryPoints &entries) {
-  OpBuilder builder(op);
+static bool isTransform(LinesOp op) {
+  return op && op.getKind() == LineKind::Fourier && op.getInputs().size() == 3;
+}
+
+static bool isInPlace(LinesOp op) {
+  return op.getInputs().front() == op.getInits().front();
+}
+
+/// The transform that comes next and goes on with what `op` leaves.
+static LinesOp nextTransform(LinesOp op) {
+  Operation *next = op->getNextNode();
+  while (next && isMemoryEffectFree(next) && next->getNumRegions() == 0)
+    next = next->getNextNode();
+  auto lines = dyn_cast_or_null<LinesOp>(next);
+  if (!isTransform(lines) ||
+      lines.getInputs().front() != op.getInits().front() ||
+      lines.getDim() == op.getDim())
+    return nullptr;
+  return lines;
+}
+
+/// Transforms that the runtime is given in one call: from the first dim to the
+/// last or the other way round, one of them at most from buffer to buffer. (A
+/// plane's results could else take the place of what another plane is made of.)
+static SmallVector<SmallVector<LinesOp>>
+groupTransforms(func::FuncOp function) {
+  SmallVector<SmallVector<LinesOp>> groups;
+  llvm::DenseMap<Operation *, size_t> groupOf;
+  function.walk([&](LinesOp op) {
+    if (!isTransform(op))
+      return;
+    auto [at, isNew] = groupOf.try_emplace(op, groups.size());
+    if (isNew)
+      groups.push_back({op});
+    size_t number = at->second;
+    SmallVector<LinesOp> &group = groups[number];
+    LinesOp next = nextTransform(op);
+    if (!next || (!isInPlace(next) && !llvm::all_of(group, isInPlace)))
+      return;
+    if (group.size() > 1 && (group[0].getDim() < group[1].getDim()) !=
+                                (op.getDim() < next.getDim()))
+      return;
+    groupOf[next] = number;
+    group.push_back(next);
+  });
+  return groups;
+}
+
+/// Writes down what shardrt_transform_dims reads of `op`.
+static void writeTransform(LinesOp op, bool isLast, int64_t threads,
+                           OpBuilder &builder, SmallVectorImpl<Value> &words) {
   Location loc = op.getLoc();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   auto word = [&](int64_t number) -> Value {
@@ -364,7 +411,7 @@ static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
   Value source = op.getInputs()[0], cosines = op.getInputs()[1],
         result = op.getInits()[0];
   auto type = cast<MemRefType>(source.getType());
-  int64_t real = SHARDRT_TRANSFORM_COMPLEX;
+  int64_t real = SHARDRT_TRANSFORM_COMPLEX, rank = type.getRank();
   if (!isa<ComplexType>(type.getElementType()))
     real = SHARDRT_TRANSFORM_FROM_REAL;
   else if (!isa<ComplexType>(
@@ -374,18 +421,12 @@ static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
   Value factor = op.getStarts()[0];
   if (factor.getType() != f64)
     factor = arith::ExtFOp::create(builder, loc, f64, factor);
-  SmallVector<Value> words{word(elementBytes(table.getElementType())),
-                           word(op.getBackward()),
-                           arith::BitcastOp::create(builder, loc, i64, factor),
-                           word(threads),
-                           word(type.getRank()),
-                           word(op.getDim()),
-                           address(source),
-                           address(result),
-                           address(cosines),
-                           address(op.getInputs()[2]),
-                           word(table.getDimSize(0)),
-                           word(real)};
+  words.append(
+      {word(elementBytes(table.getElementType())), word(op.getBackward()),
+       arith::BitcastOp::create(builder, loc, i64, factor), word(threads),
+       word(rank), word(op.getDim()), address(source), address(result),
+       address(cosines), address(op.getInputs()[2]), word(table.getDimSize(0)),
+       word(real), word(isLast ? 0 : SHARDRT_TRANSFORM_HEAD + 3 * rank)});
   auto ofSource =
       memref::ExtractStridedMetadataOp::create(builder, loc, source);
   auto ofResult =
@@ -395,10 +436,20 @@ static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
         ValueRange(ofResult.getStrides())})
     for (Value number : list)
       words.push_back(arith::IndexCastOp::create(builder, loc, i64, number));
-  Value area = storeWords(builder, op, words);
-  entries.call(builder, loc, "shardrt_transform_lines", {context, area});
-  op.erase();
-  return success();
+}
+
+static void lowerTransforms(ArrayRef<LinesOp> group, Value context,
+                            int64_t threads, EntryPoints &entries) {
+  LinesOp last = group.back();
+  OpBuilder builder(last);
+  SmallVector<Value> words;
+  for (LinesOp op : group)
+    writeTransform(op, op == last, threads, builder, words);
+  Value area = storeWords(builder, last, words);
+  entries.call(builder, last.getLoc(), "shardrt_transform_dims",
+               {context, area});
+  for (LinesOp op : group)
+    op.erase();
 }
 
 /// Writes down what shardrt_sort_lines reads.
@@ -463,8 +514,6 @@ static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
 
 static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
                                 EntryPoints &entries) {
-  if (op.getKind() == LineKind::Fourier && op.getInputs().size() == 3)
-    return lowerTransform(op, context, threads, entries);
   if (op.getKind() == LineKind::Sort && contract::LineOrder::has(op))
     return lowerSort(op, context, threads, entries);
   return op.emitOpError() << "is for kernels of GPUs: the runtime transforms "
@@ -701,6 +750,8 @@ struct CallRuntimePass final
 
     if (failed(placeReceived(main, contextValue, entries)))
       return signalPassFailure();
+    for (ArrayRef<LinesOp> group : groupTransforms(main))
+      lowerTransforms(group, contextValue, threads, entries);
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto site = dyn_cast<RunSiteOp>(op))
         return lowerRunSite(site, contextValue, entries, table);

@@ -434,7 +434,7 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   // A real side of the last dim comes first, or last.
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq(first, rank));
   if (kind == stablehlo::FftType::RFFT)
-    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+    std::reverse(dims.begin(), dims.end());
   SmallVector<Value> values{input};
   auto isOurs = [&](int64_t dim) {
     int64_t n = length[dim - first];

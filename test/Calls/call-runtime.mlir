@@ -50,3 +50,29 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}],
     return
   }
 }
+
+// -----
+
+// Transforms of one dim after the other are one call, from the last dim to the first here: words of 13 + 3 dims of 3
+// each, of which the 13th says where the next ones are. At most one goes from buffer to buffer.
+// CHECK-LABEL: func.func private @shardc_step(
+//       CHECK:   arith.constant 22 : i64
+//       CHECK:   arith.constant 22 : i64
+//       CHECK:   call @shardrt_transform_dims(
+//       CHECK:   call @shardrt_transform_dims(
+//       CHECK:   call @shardrt_transform_dims(
+//   CHECK-NOT:   call @shardrt_transform_dims(
+//       CHECK:   return %
+module attributes {spmd.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], spmd.entry_outputs = [{}],
+                   spmd.sites = #spmd.site_table<<[]>, []>} {
+  func.func @main(%x: memref<4x8x8xf32>, %a: memref<4x8x5xcomplex<f32>>, %b: memref<4x8x5xcomplex<f32>>, %c: memref<4x8x5xcomplex<f32>>,
+                  %cosines: memref<8xf32>, %sines: memref<8xf32>, %few: memref<4xf32>, %out: memref<4x8x8xf32>) {
+    %one = arith.constant 1.0 : f32
+    spmd.lines fourier dim 2 ins(%x, %cosines, %sines : memref<4x8x8xf32>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    spmd.lines fourier dim 1 ins(%a, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    spmd.lines fourier dim 0 ins(%a, %few, %few : memref<4x8x5xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    spmd.lines fourier dim 1 ins(%b, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%c : memref<4x8x5xcomplex<f32>>)
+    spmd.lines fourier dim 2 ins(%c, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xf32>)
+    return
+  }
+}

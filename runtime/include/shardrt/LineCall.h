@@ -1,7 +1,7 @@
 /*===- LineCall.h - The arguments of algorithms on lines ----------*- C -*-===*\
 |*
 |* Lines of a tensor along one dim, each by itself: what the host's code writes
-|* for shardrt_sort_lines and shardrt_transform_lines, as i64 words. Addresses
+|* for shardrt_sort_lines and shardrt_transform_dims, as i64 words. Addresses
 |* are words, strides are in elements.
 |*
 \*===----------------------------------------------------------------------===*/
@@ -57,8 +57,11 @@ enum shardrt_transform_word {
   SHARDRT_TRANSFORM_SINES = 9,
   SHARDRT_TRANSFORM_LENGTH = 10, /**< numbers that a line is transformed as */
   SHARDRT_TRANSFORM_REAL = 11,   /**< shardrt_transform_real */
+  /** Words from the first one of this transform to those of the next, which is
+   * of what this one leaves; 0: this is the last. */
+  SHARDRT_TRANSFORM_NEXT = 12,
   /** Then sizes of the source, strides of the source, strides of the result. */
-  SHARDRT_TRANSFORM_HEAD = 12
+  SHARDRT_TRANSFORM_HEAD = 13
 };
 
 /** Which side is real. The other has the first length / 2 + 1 numbers: the rest
@@ -81,11 +84,13 @@ __attribute__((visibility("default")))
 #endif
 int shardrt_sort_lines(struct shardrt_context *ctx, const int64_t *words);
 
-/** Fourier transforms of lines, as `words` say. SHARDRT_OK, or as above. */
+/** Fourier transforms of lines, as `words` say: along one dim or, one after the
+ * other, along several, from the first dim to the last or the other way round.
+ * Of several all but one are in place. SHARDRT_OK, or as above. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-int shardrt_transform_lines(struct shardrt_context *ctx, const int64_t *words);
+int shardrt_transform_dims(struct shardrt_context *ctx, const int64_t *words);
 
 #ifdef __cplusplus
 }

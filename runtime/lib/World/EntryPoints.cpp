@@ -313,10 +313,10 @@ int shardrt_sort_lines(shardrt_context *ctx, const int64_t *words) {
   });
 }
 
-int shardrt_transform_lines(shardrt_context *ctx, const int64_t *words) {
+int shardrt_transform_dims(shardrt_context *ctx, const int64_t *words) {
   return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
     int64_t needed = 0;
-    if (transformLines(words, *ctx->pool, *ctx->memory, needed))
+    if (transformDims(words, *ctx->pool, *ctx->memory, needed))
       return SHARDRT_OK;
     checkMemory(ctx, nullptr, needed, "a transform");
     return SHARDRT_MEMORY;

@@ -182,8 +182,11 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   return true;
 }
 
-bool shardrt::transformLines(const int64_t *words, Pool &pool, Memory &memory,
-                             int64_t &needed) {
+//===----------------------------------------------------------------------===//
+// Transforms
+//===----------------------------------------------------------------------===//
+
+static TransformCall readTransform(const int64_t *words) {
   TransformCall call;
   call.partBytes = words[SHARDRT_TRANSFORM_PART];
   call.isForward = words[SHARDRT_TRANSFORM_INVERSE] == 0;
@@ -207,24 +210,117 @@ bool shardrt::transformLines(const int64_t *words, Pool &pool, Memory &memory,
   call.lines = 1;
   for (int64_t dim = 0; dim < call.rank; ++dim)
     call.lines *= dim == call.dim ? 1 : call.sizes[dim];
-  if (call.length == 0 || call.lines == 0)
-    return true;
+  return call;
+}
+
+namespace {
+/// Transforms of several dims. Elements that have the same indices before a dim
+/// are a plane of it; planes of an outer dim are made of those of an inner one.
+/// What one transform leaves of a plane the next one finds in a cache: all are
+/// done of a plane before the next plane. (Depth first, so for caches of any
+/// size: M. Frigo et al., "Cache-oblivious algorithms", 1999.)
+class DimTransforms {
+public:
+  DimTransforms(std::vector<TransformCall> calls,
+                const TransformKernels &kernels)
+      : calls(std::move(calls)), kernels(kernels) {
+    isOutward = this->calls.front().dim > this->calls.back().dim;
+    if (isOutward)
+      std::reverse(this->calls.begin(), this->calls.end());
+    for (const TransformCall &call : this->calls) {
+      int64_t count = 1;
+      for (int64_t dim = 0; dim < call.dim; ++dim)
+        count *= call.sizes[dim];
+      planes.push_back(count);
+    }
+  }
+
+  int64_t scratch() const {
+    int64_t most = 0;
+    for (const TransformCall &call : calls)
+      most = std::max(most, (kernels.scratch(call) + 63) / 64 * 64);
+    return most;
+  }
+
+  /// Dims from number `first` on, outermost first, of all planes.
+  void run(size_t first, int64_t threads, Pool &pool, char *room) const {
+    const TransformCall &call = calls[first];
+    bool isLast = first + 1 == calls.size();
+    int64_t count = planes[first], each = scratch();
+    // Threads have as many planes each, or many.
+    if (!isLast && (count % threads == 0 || count >= 8 * threads)) {
+      share(pool, threads, [&](int64_t part) {
+        runPlanes(first, bound(count, part, threads),
+                  bound(count, part + 1, threads), room + part * each);
+      });
+      return;
+    }
+    if (!isLast && isOutward)
+      run(first + 1, threads, pool, room);
+    int64_t unit = kernels.group(call), units = (call.lines + unit - 1) / unit,
+            parts = std::min(threads, units);
+    share(pool, parts, [&](int64_t part) {
+      kernels.transform(
+          call, bound(units, part, parts) * unit,
+          std::min(bound(units, part + 1, parts) * unit, call.lines),
+          room + part * each);
+    });
+    if (!isLast && !isOutward)
+      run(first + 1, threads, pool, room);
+  }
+
+private:
+  /// Of planes [from, to), one after the other; small ones some at a time, for
+  /// lines are done side by side.
+  void runPlanes(size_t first, int64_t from, int64_t to, char *room) const {
+    constexpr int64_t someBytes = 1 << 17;
+    const TransformCall &call = calls[first];
+    int64_t lines = call.lines / planes[first];
+    bool isLast = first + 1 == calls.size();
+    int64_t bytes = 2 * call.partBytes * lines * call.length,
+            some = isLast ? to - from : std::max<int64_t>(1, someBytes / bytes);
+    for (int64_t at = from; at < to; at += some) {
+      int64_t end = std::min(to, at + some);
+      auto inner = [&] {
+        int64_t ratio = planes[first + 1] / planes[first];
+        runPlanes(first + 1, at * ratio, end * ratio, room);
+      };
+      if (!isLast && isOutward)
+        inner();
+      kernels.transform(call, at * lines, end * lines, room);
+      if (!isLast && !isOutward)
+        inner();
+    }
+  }
+
+  std::vector<TransformCall> calls; ///< by their dims, whatever the order
+  std::vector<int64_t> planes;      ///< of each one's dim
+  const TransformKernels &kernels;
+  bool isOutward; ///< inner dims come first
+};
+} // namespace
+
+bool shardrt::transformDims(const int64_t *words, Pool &pool, Memory &memory,
+                            int64_t &needed) {
+  int64_t threads = std::max<int64_t>(1, words[SHARDRT_TRANSFORM_THREADS]);
+  std::vector<TransformCall> calls;
+  for (int64_t next = -1; next != 0; words += next) {
+    calls.push_back(readTransform(words));
+    if (calls.back().length == 0 || calls.back().lines == 0)
+      return true;
+    next = words[SHARDRT_TRANSFORM_NEXT];
+  }
   const TransformKernels &kernels =
       bestOf(transformKernelsBase, transformKernelsV3, transformKernelsV4);
-  int64_t unit = kernels.group(call), units = (call.lines + unit - 1) / unit,
-          threads = std::max<int64_t>(1, words[SHARDRT_TRANSFORM_THREADS]);
   // Less is not worth a thread's attention.
-  threads = std::min({threads, units, 1 + call.lines * call.length / 4096});
-  int64_t scratch = (kernels.scratch(call) + 63) / 64 * 64;
-  needed = threads * scratch;
+  for (const TransformCall &call : calls)
+    threads = std::min(threads, 1 + call.lines * call.length / 4096);
+  DimTransforms transforms(std::move(calls), kernels);
+  needed = threads * transforms.scratch();
   auto *room = static_cast<char *>(memory.allocate(needed));
   if (!room)
     return false;
-  share(pool, threads, [&](int64_t part) {
-    int64_t first = bound(units, part, threads) * unit,
-            last = std::min(bound(units, part + 1, threads) * unit, call.lines);
-    kernels.transform(call, first, last, room + part * scratch);
-  });
+  transforms.run(0, threads, pool, room);
   memory.release(room);
   return true;
 }

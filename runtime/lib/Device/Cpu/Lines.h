@@ -19,9 +19,9 @@ namespace shardrt {
 bool sortLines(const int64_t *words, Pool &pool, Memory &memory,
                int64_t &needed);
 
-/// The same of Fourier transforms and shardrt_transform_lines.
-bool transformLines(const int64_t *words, Pool &pool, Memory &memory,
-                    int64_t &needed);
+/// The same of Fourier transforms and shardrt_transform_dims.
+bool transformDims(const int64_t *words, Pool &pool, Memory &memory,
+                   int64_t &needed);
 
 } // namespace shardrt
 
