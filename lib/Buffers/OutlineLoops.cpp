@@ -16,6 +16,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Buffers/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -203,6 +204,23 @@ static func::FuncOp makeFunction(OpBuilder &builder, ArrayRef<Operation *> run,
   return function;
 }
 
+/// The ops of `function`, with those of functions that it calls: of kernels
+/// that are functions already, as if they were not.
+static int64_t lengthOf(func::FuncOp function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  llvm::StringMap<int64_t> lengths;
+  for (auto other : module.getOps<func::FuncOp>())
+    if (other != function)
+      other.walk([&](Operation *) { ++lengths[other.getName()]; });
+  int64_t length = 0;
+  function.walk([&](Operation *op) {
+    ++length;
+    if (auto call = dyn_cast<func::CallOp>(op))
+      length += lengths.lookup(call.getCallee());
+  });
+  return length;
+}
+
 namespace {
 struct OutlineLoopsPass final
     : shardc::impl::OutlineLoopsPassBase<OutlineLoopsPass> {
@@ -212,9 +230,7 @@ struct OutlineLoopsPass final
     auto main = module.lookupSymbol<func::FuncOp>(entry);
     if (!main || main.isExternal())
       return;
-    int64_t length = 0;
-    main.walk([&](Operation *) { ++length; });
-    if (length < leastOps)
+    if (lengthOf(main) < leastOps)
       return;
     SmallVector<Run> runs;
     findLoops(main.getBody(), runs);

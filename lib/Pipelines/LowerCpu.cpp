@@ -54,6 +54,10 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     kernels.dotBf16 = hasBf16;
     kernels.listTiles = options.listTiles;
     kernels.entry = options.entry;
+    // A mark says which op a kernel was, a list of tiles each op's. Short
+    // programs are compiled fast, and read more easily, in one piece.
+    if (!options.marks && !options.listTiles)
+      kernels.shareFrom = 128;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));
     // After the kernels: their scratch is planned like any buffer.

@@ -1,6 +1,7 @@
 // RUN: shard-opt %s --spmd-outline-loops=least-ops=0 --allow-unregistered-dialect --split-input-file | FileCheck %s
 // RUN: shard-opt %s --spmd-outline-loops --allow-unregistered-dialect --split-input-file | FileCheck %s --check-prefix=SHORT
 // SHORT-NOT: @__shardc_loop
+// RUN: shard-opt %s --spmd-outline-loops=least-ops=20 --allow-unregistered-dialect --split-input-file | FileCheck %s --check-prefix=CALLS
 
 // Layers that are alike call one function; constants go along, other values are given.
 // CHECK-LABEL: func.func private @__shardc_loop_0(
@@ -188,5 +189,37 @@ func.func @main(%a: memref<32xf32>, %y: f32) {
     scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
     scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
   }
+  return
+}
+
+// -----
+
+// Kernels that are functions already count as if they were not: 9 ops, and 13 of what is called.
+// CALLS-LABEL: func.func private @kernel(
+//       CALLS: func.func private @__shardc_loop_0(
+//       CALLS: func.func @main(
+//       CALLS:   call @__shardc_loop_0(
+func.func private @kernel(%a: memref<f32>, %x: f32) {
+  %0 = arith.addf %x, %x : f32
+  %1 = arith.mulf %0, %x : f32
+  %2 = arith.addf %1, %x : f32
+  %3 = arith.mulf %2, %x : f32
+  %4 = arith.addf %3, %x : f32
+  %5 = arith.mulf %4, %x : f32
+  %6 = arith.addf %5, %x : f32
+  %7 = arith.mulf %6, %x : f32
+  %8 = arith.addf %7, %x : f32
+  %9 = arith.mulf %8, %x : f32
+  memref.store %9, %a[] : memref<f32>
+  return
+}
+func.func @main(%a: memref<32xf32>, %b: memref<f32>, %y: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %c32 step %c1 {
+    memref.store %y, %a[%i] : memref<32xf32>
+  }
+  call @kernel(%b, %y) : (memref<f32>, f32) -> ()
   return
 }

@@ -591,7 +591,7 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
 def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
   let summary = "Give loop nests of a long function functions of their own, one for all that are alike.";
   let description = [{
-    Before: loops on buffers in `@main`. After, if `@main` has at least `least-ops` ops: each outermost loop that only computes and accesses memory
+    Before: loops on buffers in `@main`. After, if `@main` has at least `least-ops` ops (with those of functions that it calls): each outermost loop that only computes and accesses memory
     is a call of a private function of what it reads from outside, its constants with it, and with the loads and stores
     of vectors that it begins and ends with; loops that differ in nothing but what they are given
     call the same one. LLVM takes quadratic time for long functions, and layers of a network are alike. A loop with more than 16 loops

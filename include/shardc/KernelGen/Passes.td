@@ -361,6 +361,8 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
     arena (`spmd.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
     are left for the plain loop lowering. A product is cut as `tune.tile` says of it, else as `tune.tiles` of the module says of kernels
     with its digest, else as estimates say; elements have the same bits in any case.
+    Of kernels that are alike, such as those of a network's layers, one is generated (`share-from`): a private function of addresses. Kernels
+    of unknown sizes, with parts or results that pass the caches by are each where they were.
 
     ```mlir
     // before: --spmd-generate-cpu-kernels=vector-bits=256
@@ -407,9 +409,11 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
            "The CPU adds products of pairs of bf16 to f32 in one instruction (AVX512-BF16), with vectors of 512 bits.">,
     Option<"listTiles", "list-tiles", "bool", /*default=*/"false",
            "Note products, their tiles and others that they could have (`tune.tiled`), for whoever measures.">,
+    Option<"shareFrom", "share-from", "int64_t", /*default=*/"0",
+           "From so many ops on, kernels of the entry that differ in their buffers alone are one function; 0: never.">,
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "Name of the function that owns the arena.">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
                            "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect", "shardc::tune::TuneDialect"];
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "ShareKernels.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
@@ -501,17 +502,19 @@ private:
 
 static void generate(linalg::GenericOp op, const cpu::ScheduleTarget &target,
                      int64_t threads, Tiles &tiles, ShardSizes &sizes,
-                     const llvm::SmallDenseSet<Value> &read) {
+                     const llvm::SmallDenseSet<Value> &read,
+                     const DenseSet<Operation *> &apart) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = cpu::findEpilogue(op);
-  if (epilogue && !cpu::canDescribe(epilogue))
+  if (epilogue && (!cpu::canDescribe(epilogue) || apart.contains(epilogue)))
     epilogue = {};
   if (!cpu::canDescribe(op))
     return;
   if (op.getNumReductionLoops())
     for (unsigned i : llvm::seq<unsigned>(initial.size()))
-      if (linalg::GenericOp fill = cpu::findFill(op, i)) {
+      if (linalg::GenericOp fill = cpu::findFill(op, i);
+          fill && !apart.contains(fill)) {
         initial[i] = filledWith(fill);
         fills.push_back(fill);
       }
@@ -570,8 +573,20 @@ struct GenerateCpuKernelsPass final
     Tiles tiles(dyn_cast_or_null<DictionaryAttr>(
                     module->getDiscardableAttr(tune::kTiles)),
                 listTiles);
+    SmallVector<cpu::KernelsAlike> alike;
+    auto main = module.lookupSymbol<func::FuncOp>(entry);
+    if (main && !main.isExternal() && shareFrom > 0)
+      alike = cpu::findKernelsAlike(main, shareFrom);
+    DenseSet<Operation *> apart;
+    for (const cpu::KernelsAlike &kind : alike)
+      for (const cpu::KernelOps &place : kind.places)
+        apart.insert(place.ops.begin(), place.ops.end());
     for (auto function : module.getOps<func::FuncOp>())
-      generateIn(function, tiles);
+      generateIn(function, tiles, apart);
+    if (!alike.empty()) {
+      cpu::callKernels(alike);
+      generateIn(main, tiles, {}); // what cannot be called
+    }
     module->removeDiscardableAttr(tune::kTiles);
     if (!tiles.getTiled().empty())
       module->setDiscardableAttr(
@@ -583,7 +598,8 @@ struct GenerateCpuKernelsPass final
     cpu::eraseUnusedParts(getOperation());
   }
 
-  void generateIn(func::FuncOp function, Tiles &tiles) {
+  void generateIn(func::FuncOp function, Tiles &tiles,
+                  const DenseSet<Operation *> &apart) {
     ShardSizes sizes(function);
     // While ops say what they do with their operands.
     llvm::SmallDenseSet<Value> read = argumentsRead(function);
@@ -591,11 +607,13 @@ struct GenerateCpuKernelsPass final
     for (bool reductions : {true, false}) {
       SmallVector<linalg::GenericOp> ops;
       function.walk([&](linalg::GenericOp op) {
-        if ((op.getNumReductionLoops() != 0) == reductions)
+        if ((op.getNumReductionLoops() != 0) == reductions &&
+            !apart.contains(op))
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, {vectorBits, exact, dotBf16}, threads, tiles, sizes, read);
+        generate(op, {vectorBits, exact, dotBf16}, threads, tiles, sizes, read,
+                 apart);
     }
   }
 };
