@@ -14,12 +14,21 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from processes import MODELS, Run, interposer, state
 
 MODEL = MODELS / "conv_halo.mlir"
 LONG = ["--repeat=100000000", "--timeout=20000"]
+
+
+def within(limit: float, what: str, attempt: Callable[[], float]) -> None:
+    """What ``attempt`` returns, in seconds, is below ``limit`` in one of up to four tries: other programs make it late now and then, not each time."""
+    took = [attempt()]
+    while took[-1] >= limit and len(took) < 4:
+        took.append(attempt())
+    assert took[-1] < limit, f"{what}: {took} s"
 
 
 class Tests:
@@ -151,7 +160,8 @@ class Tests:
                     continue
                 assert code == 9 and f"rank {victim}" in text and "memory" in text, f"{kibibytes} KiB: code {code}\n{text}"
                 assert "LLVM ERROR" not in text and not run.left(), text + run.left()
-                assert took < 6, f"{took} s"
+                # The watchdog would take 20 s.
+                assert took < 15, f"{took} s"
                 hit += 1
         assert hit > 1, "hardly any rank ran out of memory"
 
@@ -159,14 +169,17 @@ class Tests:
         """INT, TERM and HUP end all with their code; after KILL nothing is left either."""
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)):
             for delay in (0.02, 0.3, 1.0):
-                with Run([self.run, str(MODEL), "--processes=4", *LONG]) as run:
-                    time.sleep(delay)
-                    os.kill(run.process.pid, number)
-                    got, took = run.wait(20)
-                    # Before main a signal ends the process itself, which a shell reports alike.
-                    assert got in (code, -number), f"{number!r} after {delay} s: code {got}\n{run.text()}"
-                    assert took < 4, f"{number!r} after {delay} s: {took} s"
-                    assert not (left := run.left()), f"{number!r} after {delay} s: {left}"
+                def attempt(number: signal.Signals = number, code: int = code, delay: float = delay) -> float:
+                    with Run([self.run, str(MODEL), "--processes=4", *LONG]) as run:
+                        time.sleep(delay)
+                        os.kill(run.process.pid, number)
+                        got, took = run.wait(60)
+                        # Before main a signal ends the process itself, which a shell reports alike.
+                        assert got in (code, -number), f"{number!r} after {delay} s: code {got}\n{run.text()}"
+                        assert not (left := run.left()), f"{number!r} after {delay} s: {left}"
+                        return took
+
+                within(4, f"{number!r} after {delay} s", attempt)
 
     def nohup(self) -> None:
         """A launcher that was asked not to hear HUP runs on, and still hears TERM."""
@@ -180,12 +193,17 @@ class Tests:
 
     def stopped_ranks_go_too(self) -> None:
         """TERM of the launcher while a rank is stopped, which does not hear it."""
-        with Run([self.run, str(MODEL), "--processes=4", *LONG]) as run:
-            ranks = run.ranks(4, used=0.1)
-            os.kill(ranks[2], signal.SIGSTOP)
-            os.kill(run.process.pid, signal.SIGTERM)
-            code, took = run.wait(20)
-            assert code == 143 and took < 4 and not run.left(), (code, took, run.left(), run.text())
+
+        def attempt() -> float:
+            with Run([self.run, str(MODEL), "--processes=4", *LONG]) as run:
+                ranks = run.ranks(4, used=0.1)
+                os.kill(ranks[2], signal.SIGSTOP)
+                os.kill(run.process.pid, signal.SIGTERM)
+                code, took = run.wait(60)
+                assert code == 143 and not run.left(), (code, took, run.left(), run.text())
+                return took
+
+        within(4, "TERM beside a stopped rank", attempt)
 
     def calls_of_the_system(self) -> None:
         """No process, no pipe, no file in memory: a limit of the machine, not a fault of the program."""

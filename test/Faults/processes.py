@@ -135,8 +135,8 @@ class Run:
     def text(self) -> str:
         return self.errors.read_text(errors="replace")
 
-    def left(self, seconds: float = 2) -> str:
-        """What is still there of the run when it has ended; nothing, if all is well."""
+    def left(self, seconds: float = 10) -> str:
+        """What is still there of the run so long after its end: nothing, if all is well. What stays does so however long one waits."""
         deadline = time.monotonic() + seconds
         while True:
             found = {

@@ -239,7 +239,7 @@ def restarts(count: int, seed: int, work: Path) -> None:
             process, _ = steps_with_log(
                 [find_tool("shard-run"), *program, f"--inputs=@{inputs}", "--carry=0-2:0-2", "--step-number=step",
                  "--log=total", "--steps=400", f"--checkpoint={saved}", "--save-every=7", "--keep=2", "--processes=4",
-                 f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", "--timeout=2000"],
+                 f"--restarts={lost}", f"--transport={draw.choice(['shm', 'tcp'])}", f"--timeout={4000 if kind == 'hangs' else 30_000}"],
                 draw.randint(1, 40))
             gone: set[int] = set()
             for loss in range(lost):
