@@ -109,6 +109,18 @@ inline double millisecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
+/// Waits for what comes about soon, however slow the machine is. False: it does
+/// not, in a minute.
+inline bool awaitThat(const std::function<bool()> &isSo) {
+  auto start = std::chrono::steady_clock::now();
+  while (!isSo()) {
+    if (millisecondsSince(start) > 60'000)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 /// Waits, in a step, until the watchdog or another rank has ended it.
 inline void awaitEnd(shardrt_context *ctx) {
   while (ctx->comm->status() == SHARDRT_OK)
