@@ -14,7 +14,11 @@
 #include <thread>
 #ifdef __linux__
 #include <csignal>
+#include <cstdarg>
+#include <fcntl.h>
+#include <functional>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #endif
 
@@ -225,9 +229,7 @@ TEST(Watchdog, ARankThatNeverComesBackIsLeftBehind) {
     EXPECT_EQ(shardrt_world_run(world.world, nullptr, nullptr), SHARDRT_LOST);
     // What it runs goes away with this test: see it to its end.
     *release = true;
-    for (int i = 0; i < 2000 && !*reached; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_TRUE(*reached);
+    EXPECT_TRUE(awaitThat([&] { return reached->load(); }));
     return time;
   });
 }
@@ -352,28 +354,69 @@ struct StandStill {
 };
 } // namespace
 
-TEST(First, OfTwoProcessesOneOfWhichStandsStillInTheMiddleOfIt) {
-  // Processes of a job are two mappings of the same memory here.
-  NoSegment why;
-  const int64_t bytes = LocalGroup::bytesOfBoards(2);
-  std::unique_ptr<Segment> boards[2] = {Segment::create(bytes, why), nullptr};
-  ASSERT_TRUE(boards[0]) << why.why;
-  LocalGroup::beginBoards(*boards[0], 2, 1);
-  boards[1] = Segment::open(getpid(), boards[0]->descriptor(), bytes,
-                            /*isWritable=*/true, why);
-  ASSERT_TRUE(boards[1]) << why.why;
-  std::byte *memory = boards[1]->data();
-  std::unique_ptr<LocalGroup> groups[2];
-  for (int64_t rank : {0, 1}) {
-    LocalGroup::Shared shared;
-    shared.rank = rank;
-    shared.boards = std::move(boards[rank]);
-    shared.mine = Segment::create(1 << 21, why);
-    shared.others.resize(2);
-    groups[rank] = std::make_unique<LocalGroup>(
-        std::move(shared), GroupOptions(),
-        [](int64_t, bool) { return std::string("a site"); });
+namespace {
+/// Two processes of a job: two mappings of the same memory here.
+struct TwoProcesses {
+  TwoProcesses() {
+    NoSegment why;
+    std::unique_ptr<Segment> boards[2] = {Segment::create(bytes, why), nullptr};
+    EXPECT_TRUE(boards[0]) << why.why;
+    LocalGroup::beginBoards(*boards[0], 2, 1);
+    boards[1] = Segment::open(getpid(), boards[0]->descriptor(), bytes,
+                              /*isWritable=*/true, why);
+    EXPECT_TRUE(boards[1]) << why.why;
+    memory = boards[1]->data();
+    for (int64_t rank : {0, 1}) {
+      LocalGroup::Shared shared;
+      shared.rank = rank;
+      shared.boards = std::move(boards[rank]);
+      shared.mine = Segment::create(1 << 21, why);
+      shared.others.resize(2);
+      groups[rank] = std::make_unique<LocalGroup>(
+          std::move(shared), GroupOptions(),
+          [](int64_t, bool) { return std::string("a site"); });
+    }
   }
+
+  const int64_t bytes = LocalGroup::bytesOfBoards(2);
+  std::byte *memory = nullptr; ///< of the boards, as rank 1 sees it
+  std::unique_ptr<LocalGroup> groups[2];
+};
+
+/// Done by the next who asks whether somebody else holds a place, before he
+/// gets his answer.
+std::function<void()> beforeAnswer;
+} // namespace
+
+extern "C" int fcntl(int file, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  long argument = va_arg(rest, long);
+  va_end(rest);
+  if (command == F_OFD_GETLK)
+    if (auto first = std::exchange(beforeAnswer, nullptr))
+      first();
+  return static_cast<int>(syscall(SYS_fcntl, file, command, argument));
+}
+
+// It had not said goodbye when the other began to look, and was not there any
+// more when the system answered.
+TEST(Lost, NobodyWhoLeavesWhileOthersLookForHim) {
+  TwoProcesses job;
+  auto &groups = job.groups;
+  beforeAnswer = [&] { groups[1].reset(); };
+  groups[0]->patrol(0);
+  EXPECT_FALSE(beforeAnswer);
+  EXPECT_FALSE(groups[0]->failed()) << groups[0]->failure().text;
+  groups[0]->patrol(0);
+  EXPECT_FALSE(groups[0]->failed()) << groups[0]->failure().text;
+}
+
+TEST(First, OfTwoProcessesOneOfWhichStandsStillInTheMiddleOfIt) {
+  TwoProcesses job;
+  const int64_t bytes = job.bytes;
+  std::byte *memory = job.memory;
+  auto &groups = job.groups;
 
   // Rank 1 may not write beyond the page in which the boards end and what is
   // common begins: what it says reaches there.

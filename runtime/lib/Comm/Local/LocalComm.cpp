@@ -272,8 +272,9 @@ int64_t LocalGroup::findLeft(int64_t whom, int64_t waiter,
 }
 
 bool LocalGroup::isGone(int64_t rank) const {
-  return rank != shared.rank && !board(rank).hasLeft.load() &&
-         !shared.boards->isHeld(rank);
+  // Whether it says goodbye is read last: it may do so, and end, meanwhile.
+  return rank != shared.rank && !shared.boards->isHeld(rank) &&
+         !board(rank).hasLeft.load();
 }
 
 void LocalGroup::reportLeft(int64_t rank) {
