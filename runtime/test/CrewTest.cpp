@@ -274,8 +274,8 @@ TEST(Crew, ARankMayBeARunAhead) {
   CrewWorld world(makeTable({2}, {}), crew.crew);
   std::atomic<int> ahead{0};
   TestRun first([&](shardrt_context *ctx) {
-    for (int i = 0; shardrt_rank(ctx) == 1 && ahead == 0 && i < 5000; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (shardrt_rank(ctx) == 1)
+      awaitThat([&] { return ahead != 0; });
     return 0;
   });
   TestRun second([&](shardrt_context *ctx) {
@@ -441,8 +441,7 @@ static bool leaveAPlaceBehind(int64_t ms) {
   EXPECT_STREQ(shardrt_world_error(other.world), later.error.c_str());
   // It is back before this test's functions go away.
   *release = true;
-  for (int i = 0; i < 2000 && other.run(callAllSites) != SHARDRT_OK; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(awaitThat([&] { return other.run(callAllSites) == SHARDRT_OK; }));
   // Its ranks may be late once, but not each time.
   int status = SHARDRT_WATCHDOG;
   for (int i = 0; i < 100 && status != SHARDRT_OK; ++i)
@@ -454,6 +453,28 @@ static bool leaveAPlaceBehind(int64_t ms) {
 
 TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
   whereTheMachineKeepsUp(100, leaveAPlaceBehind);
+}
+
+TEST(Crew, APlaceWhosePartHasLeftIsNotGivenUp) {
+  GivenUp isLost;
+  std::atomic<bool> hasLeft{true};
+  std::atomic<int64_t> places{0};
+  // It seemed not to have, and left before its place was given up.
+  EXPECT_FALSE(isLost.set(hasLeft, places));
+  EXPECT_FALSE(isLost.load());
+  // Its thread may have seen that for a moment.
+  isLost.clear(places);
+  EXPECT_EQ(places, 0);
+  // What another run has lost stays so.
+  hasLeft = false;
+  EXPECT_TRUE(isLost.set(hasLeft, places));
+  hasLeft = true;
+  EXPECT_FALSE(isLost.set(hasLeft, places));
+  EXPECT_TRUE(isLost.load());
+  EXPECT_EQ(places, 1);
+  isLost.clear(places);
+  EXPECT_FALSE(isLost.load());
+  EXPECT_EQ(places, 0);
 }
 
 TEST(Crew, ALoneRankRunsOnTheCallersThread) {
@@ -507,8 +528,7 @@ TEST(Crew, ALoneRankRunsOnTheCallersThread) {
     EXPECT_EQ(behind.waitFor(0.02), -1);
     return 0;
   };
-  for (int i = 0; i < 5000 && runHere(one) == SHARDRT_BUSY; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(awaitThat([&] { return runHere(one) != SHARDRT_BUSY; }));
   EXPECT_EQ(behind.wait(), SHARDRT_OK);
 }
 

@@ -141,7 +141,7 @@ int Crew::push(Task &first) {
     end = task->sibling;
     if (place.state.load(std::memory_order_relaxed) & Place::Closing)
       refusal = SHARDRT_USAGE;
-    else if (place.isLost.load(std::memory_order_relaxed))
+    else if (place.isLost.load())
       refusal = SHARDRT_LOST;
   }
   for (Task *task = &first; task != end && refusal == SHARDRT_OK;
@@ -243,8 +243,7 @@ void Crew::serve(int64_t index) {
       if (place.isLost.load()) {
         // It has come back after all.
         std::lock_guard lock(place.mutex);
-        place.isLost.store(false);
-        lost.fetch_sub(1);
+        place.isLost.clear(lost);
       }
       // Who is notified finds the place idle, if it is.
       uint32_t only = Place::Taken;
@@ -316,17 +315,18 @@ void Crew::unwatch(Run &run) {
   }
 }
 
-void Crew::lose(int64_t index, std::vector<Task *> &unreached) {
-  Place &place = *places[index];
+bool Crew::lose(const RunPart &part, std::vector<Task *> &unreached) {
+  Place &place = *places[part.place];
   std::lock_guard lock(place.mutex);
-  if (!place.isLost.exchange(true))
-    lost.fetch_add(1);
+  if (!place.isLost.set(part.hasLeft, lost))
+    return false;
   for (; place.first; place.first = place.first->next) {
     unreached.push_back(place.first);
     place.state.fetch_sub(Place::Queued);
   }
   place.last = nullptr;
   ended.notify_all();
+  return true;
 }
 
 void Crew::patrol() {
@@ -348,10 +348,8 @@ void Crew::patrol() {
         continue;
       bool isMissed = false;
       for (const RunPart &part : run->parts())
-        if (part.hasBegun.load() && !part.hasLeft.load()) {
-          isMissed = true;
-          lose(part.place, unreached);
-        }
+        if (part.hasBegun.load() && !part.hasLeft.load())
+          isMissed |= lose(part, unreached);
       if (isMissed && !run->isReported.exchange(true))
         outcomes.push_back(run->world->outcomeOf(*run));
     }

@@ -69,6 +69,34 @@ private:
   int process = 0;
 };
 
+/// Whether a place is given up, as its thread has not come back from a part of
+/// a run. Who gives it up looks at the part, and who comes back at this; each
+/// says first what it does, so that one of them sees the other. Changes under
+/// the place's mutex.
+class GivenUp {
+public:
+  bool load() const { return is.load(); }
+  /// Of a part that seemed not to have left. False: it has. `places` counts
+  /// those that are given up.
+  bool set(const std::atomic<bool> &hasLeft, std::atomic<int64_t> &places) {
+    bool was = is.exchange(true);
+    if (hasLeft.load()) {
+      is.store(was);
+      return false;
+    }
+    places.fetch_add(was ? 0 : 1);
+    return true;
+  }
+  /// By the place's thread, after the part has left.
+  void clear(std::atomic<int64_t> &places) {
+    if (is.exchange(false))
+      places.fetch_sub(1);
+  }
+
+private:
+  std::atomic<bool> is{false};
+};
+
 /// State that threads share with the handle, so that one that never comes back
 /// can be left behind.
 class Crew {
@@ -109,9 +137,9 @@ public:
     alignas(128) std::atomic<uint32_t> state{0};
     std::mutex mutex; ///< guards the queue
     Task *first = nullptr, *last = nullptr;
-    std::atomic<bool> isLost{false}; ///< changes under it
-    bool hasEnded = false;           ///< its thread; guarded by `watching`
-    int64_t sentTo = -1;             ///< the thread's
+    GivenUp isLost;
+    bool hasEnded = false; ///< its thread; guarded by `watching`
+    int64_t sentTo = -1;   ///< the thread's
   };
 
   Crew(int64_t places, Options options);
@@ -172,7 +200,9 @@ private:
   /// Waits until there is something to do; false: there never will be.
   bool takeTurn(Place &place);
   Task *pop(Place &place);
-  void lose(int64_t index, std::vector<Task *> &unreached);
+  /// Gives up the place of a part that has begun and does not come back, and
+  /// adds the tasks that wait there to `unreached`. False: it has come back.
+  bool lose(const RunPart &part, std::vector<Task *> &unreached);
 
   const Options options;
   const int64_t looks; ///< of a place that has nothing to do, before it sleeps

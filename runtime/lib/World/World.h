@@ -183,8 +183,8 @@ public:
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
   std::string transport; ///< between devices, and why that one
-  bool hasReportedFailure =
-      false; ///< to who called, of a group that stays failed
+  /// To who called, of a group that stays failed.
+  std::atomic<bool> hasReportedFailure{false};
   std::vector<std::string> rankErrors; ///< by rank
 
 private:

@@ -81,7 +81,8 @@ bool World::takeGroup(Run &run) {
     }
     // Others of a job may have begun this run, and failed it, before this rank
     // came: then it is told so. It is told once.
-    if (run.refusal == SHARDRT_OK && !group->reset() && hasReportedFailure) {
+    if (run.refusal == SHARDRT_OK && !group->reset() &&
+        hasReportedFailure.load()) {
       run.refusal = SHARDRT_LOST;
       run.whyRefused =
           "an earlier run of this job failed: " + group->failure().said();
@@ -363,9 +364,9 @@ Outcome World::outcomeOf(const Run &run) {
   if (outcome.status != SHARDRT_OK || !run.group || !run.group->failed())
     return outcome;
   if (group)
-    hasReportedFailure = true;
+    hasReportedFailure.store(true);
   if (teamGroup)
-    teamGroup->hasReportedFailure = true;
+    teamGroup->hasReportedFailure.store(true);
   outcome.status = run.group->failure().status;
   reportFailure(run, outcome.error, outcome.rankErrors);
   return outcome;
@@ -448,7 +449,7 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
     return SHARDRT_OK;
   Run none;
   none.group = group.get();
-  hasReportedFailure = true;
+  hasReportedFailure.store(true);
   reportFailure(none, error, rankErrors);
   return group->failure().status;
 }
