@@ -254,13 +254,12 @@ Store::Answer ServerStore::await(const std::string &name, int64_t timeoutMs,
                                  std::string &value, std::string &error) {
   int64_t deadline = nowNs() + timeoutMs * millisecond;
   std::unique_lock lock(mutex);
-  bool isOver = false;
-  while (!isOver && nowNs() < deadline) {
+  auto isOver = [&] { return find(name) || !gone.empty(); };
+  while (!isOver() && nowNs() < deadline) {
     int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
-    isOver = changed.wait_for(
-        lock, std::chrono::milliseconds(std::min<int64_t>(left, 100)),
-        [&] { return find(name) || !gone.empty(); });
-    if (isOver)
+    if (changed.wait_for(
+            lock, std::chrono::milliseconds(std::min<int64_t>(left, 100)),
+            isOver))
       break;
     lock.unlock();
     std::string who;
@@ -275,8 +274,8 @@ Store::Answer ServerStore::await(const std::string &name, int64_t timeoutMs,
   if (!find(name)) {
     if (saysStopped(gone))
       failedWith = SHARDRT_WATCHDOG;
-    error = isOver ? gone : waited(launch, timeoutMs, "'" + name + "'");
-    return isOver ? Answer::Refused : Answer::Late;
+    error = gone.empty() ? waited(launch, timeoutMs, "'" + name + "'") : gone;
+    return gone.empty() ? Answer::Late : Answer::Refused;
   }
   value = *find(name);
   return Answer::Given;
