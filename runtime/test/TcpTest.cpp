@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Wire/Tcp.h"
+#include "TestWorld.h"
 #include <arpa/inet.h>
 #include <atomic>
 #include <chrono>
@@ -24,6 +25,23 @@
 
 using namespace shardrt;
 using namespace shardc::crypto;
+
+/// Of frames with something posted, how many were sent, in messages that hold
+/// small frames alone and are not encrypted.
+static std::atomic<int64_t> numPosts{0};
+
+extern "C" ssize_t send(int socket, const void *data, size_t size, int flags) {
+  auto *at = static_cast<const char *>(data), *end = at + size;
+  for (Frame frame; at + sizeof(frame) <= end;) {
+    std::memcpy(&frame, at, sizeof(frame));
+    if (frame.magic != Frame::magicWord)
+      break;
+    numPosts += frame.kind == Frame::Post;
+    at += sizeof(frame) + sealBytes;
+    at += frame.bytes > 0 ? frame.bytes + sealBytes : 0;
+  }
+  return sendto(socket, data, size, flags, nullptr, 0);
+}
 
 namespace {
 constexpr int64_t chunk = 256 << 10;
@@ -328,6 +346,32 @@ TEST(Tcp, DISABLED_CostOfTags) {
       std::printf("| %lld | %s | %.0f | %.3f |\n",
                   static_cast<long long>(bytes), names[way], all / best[way],
                   used[way] / all * 1e3);
+  }
+}
+
+// Messages do not grow with the square of the ranks: one to the rank that
+// combines and one from it, for each other rank.
+TEST(Tcp, ASmallSumTakesTwoMessagesARank) {
+  constexpr int64_t numSums = 5;
+  for (int64_t ranks : {4, 8, 16}) {
+    test::TestWorld world(
+        test::makeTable({ranks}, {test::allReduceSite(ElementType::F32,
+                                                      Reduction::Sum, {0})}),
+        0, 60'000, 0, false, test::Way::Sockets);
+    int64_t before = numPosts;
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
+      for (int64_t i = 0; i < numSums; ++i) {
+        auto value = static_cast<float>(shardrt_rank(ctx) + i);
+        if (int status = shardrt_all_reduce(ctx, 0, &value, &value, 1))
+          return status;
+        if (value != static_cast<float>(ranks * (ranks - 1) / 2 + ranks * i))
+          return shardrt_fail(ctx, SHARDRT_REFUSED, "a wrong sum");
+      }
+      return 0;
+    }),
+              SHARDRT_OK)
+        << world.error();
+    EXPECT_EQ(numPosts - before, 2 * (ranks - 1) * numSums) << ranks;
   }
 }
 } // namespace
