@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Wire/Tcp.h"
+#include "Comm/Wire/Contact.h"
 #include "TestWorld.h"
 #include <arpa/inet.h>
 #include <atomic>
@@ -347,6 +348,24 @@ TEST(Tcp, DISABLED_CostOfTags) {
                   static_cast<long long>(bytes), names[way], all / best[way],
                   used[way] / all * 1e3);
   }
+}
+
+// A link that is cut in one direction: the other side gives up, and of that
+// only the end of the connection comes through. It is no process that ended.
+TEST(Tcp, WhoHeardNothingDoesNotKnowThatAProcessEnded) {
+  constexpr int64_t second = 1'000'000'000;
+  Contact contact;
+  EXPECT_EQ(contact.silenceMs(1 * second), 0);
+  contact.note(true, 100, 1 * second);
+  EXPECT_EQ(contact.silenceMs(1 * second + second / 2), 0);
+  contact.note(true, 100, 2 * second);
+  EXPECT_EQ(contact.silenceMs(4 * second), 3000);
+  // More of it has come since.
+  contact.note(true, 101, 4 * second);
+  EXPECT_EQ(contact.silenceMs(4 * second + second / 2), 0);
+  // Nothing is on its way, however long ago that was.
+  contact.note(false, 101, 5 * second);
+  EXPECT_EQ(contact.silenceMs(90 * second), 0);
 }
 
 // Messages do not grow with the square of the ranks: one to the rank that

@@ -31,6 +31,21 @@ void shardrt::keepContact(int socket) {
 #endif
 }
 
+void Contact::note(bool isOnItsWay, uint64_t bytes, int64_t nowNs) {
+  isWaiting = isOnItsWay;
+  // Nothing is on its way, or more of it has come.
+  if (!isWaiting || bytes != confirmed || sinceNs == 0) {
+    confirmed = bytes;
+    sinceNs = nowNs;
+  }
+}
+
+int64_t Contact::silenceMs(int64_t nowNs) const {
+  constexpr int64_t doubtMs = 1000;
+  int64_t silence = (nowNs - sinceNs) / millisecond;
+  return isWaiting && silence >= doubtMs ? silence : 0;
+}
+
 bool Contact::isLost(int socket, std::string &why) {
 #ifdef __linux__
   tcp_info info = {};
@@ -38,19 +53,15 @@ bool Contact::isLost(int socket, std::string &why) {
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
     return false;
   int64_t now = nowNs();
-  // Nothing is on its way, or more of it has come.
-  bool isWaiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
-  if (!isWaiting || info.tcpi_bytes_acked != confirmed || sinceNs == 0) {
-    confirmed = info.tcpi_bytes_acked;
-    sinceNs = now;
-  }
+  note(info.tcpi_unacked > 0 && info.tcpi_retransmits > 0,
+       info.tcpi_bytes_acked, now);
   int64_t silence = (now - sinceNs) / millisecond;
   // Whoever does not read is asked whether it does now; its kernel answers.
   if (info.tcpi_probes > 0)
     silence = info.tcpi_last_ack_recv;
   if (silence < longestSilenceMs)
     return false;
-  why = lostContact("no answer for " + std::to_string(silence) + " ms");
+  why = noAnswer(silence);
   return true;
 #else
   return false;
@@ -64,6 +75,10 @@ bool shardrt::isOfNetwork(int error) {
 
 std::string shardrt::lostContact(const std::string &detail) {
   return detail.empty() ? "lost contact" : "lost contact: " + detail;
+}
+
+std::string shardrt::noAnswer(int64_t ms) {
+  return lostContact("no answer for " + std::to_string(ms) + " ms");
 }
 
 bool shardrt::saysLostContact(const std::string &why) {

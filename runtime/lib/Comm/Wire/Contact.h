@@ -18,8 +18,17 @@ public:
   /// works takes: the other kernel has confirmed nothing for 3 s. A process
   /// that is slow or stopped is no such case. Says so in `why`.
   bool isLost(int socket, std::string &why);
+  /// How long the other kernel had confirmed nothing of what had to be sent
+  /// again, where that was so at the last look and is a second or more; else 0.
+  /// Who ends the connection then, without a word, may have heard nothing
+  /// either: its last word did not come through.
+  int64_t silenceMs(int64_t nowNs) const;
+  /// What a look found: whether something is on its way again, and how many
+  /// bytes have been confirmed.
+  void note(bool isOnItsWay, uint64_t bytes, int64_t nowNs);
 
 private:
+  bool isWaiting = false;
   uint64_t confirmed = 0; ///< bytes
   int64_t sinceNs = 0;    ///< when that was first seen
 };
@@ -30,6 +39,9 @@ bool isOfNetwork(int error);
 
 /// What is said of a connection on which nobody answers; `detail` may be empty.
 std::string lostContact(const std::string &detail);
+
+/// … of one on which nobody has answered for so long.
+std::string noAnswer(int64_t ms);
 
 /// Whether `why` is of lostContact().
 bool saysLostContact(const std::string &why);

@@ -627,6 +627,13 @@ void TcpCarrier::look(int wakeUp, int64_t ms, std::atomic<bool> *isPolling) {
     if ((isFull && !pull(peers[i], connection, why)) ||
         (looksAround && !isFull &&
          connection.contact.isLost(connection.socket, why))) {
+      // On any connection: the same link may be that of others.
+      int64_t silence = 0;
+      for (auto &other : connections)
+        if (other->isOpen)
+          silence = std::max(silence, other->contact.silenceMs(nowNs()));
+      if (why.empty() && silence > 0)
+        why = noAnswer(silence);
       connection.isOpen = false;
       // What follows is not read: the other side is not to wait for that.
       shutdown(connection.socket, SHUT_RDWR);
