@@ -70,6 +70,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--every", type=share, default="1", metavar="N[+K]")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
+    parser.set_defaults(pytest=[])  # more options of pytest: package_tests.py has some
     parser.add_argument("--results", type=Path)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--failed", action="store_true")
@@ -137,7 +138,7 @@ class Watched:
             record.touch()
             env = dict(environment(options), SHARDC_JAX_RECORD=str(record), SHARDC_JAX_DONE=str(skip))
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "recorder", "-p", "no:xdist",
-                       "--tb=short", str(path.relative_to(options.suite))]
+                       "--tb=short", *options.pytest, str(path.relative_to(options.suite))]
             with open(log, "wb") as out:
                 process = subprocess.Popen(command, cwd=options.suite, env=env, stdout=out, stderr=subprocess.STDOUT,
                                            start_new_session=True)
