@@ -235,7 +235,10 @@ static std::pair<Value, Value> pairsOf(Ops &ops, Value t) {
 
 /// Vectors of real matrices: those of a pair are conjugates, that of the
 /// eigenvalue with a positive second part first; others are real. `values` are
-/// the eigenvalues that column by column belong to `vectors`.
+/// the eigenvalues that column by column belong to `vectors`. The vector of an
+/// eigenvalue that comes several times need not be a multiple of a real one,
+/// but its real part is an eigenvector as well: not null, since the largest
+/// element is real.
 static Value conjugatePairs(Ops &ops, Value vectors, Value values, Value second,
                             Value begins) {
   RankedTensorType type = Ops::typeOf(vectors);
@@ -263,7 +266,11 @@ static Value conjugatePairs(Ops &ops, Value vectors, Value values, Value second,
   };
   Value isSecond = spread(ops.compare("LT", second, zerosLike(ops, second)));
   Value isFirst = spread(begins);
-  Value pairRe = ops.select(isSecond, moved(re), re);
+  Value length = ops.op<stablehlo::SqrtOp>(ops.reduce<stablehlo::AddOp>(
+      ops.op<stablehlo::MulOp>(re, re), 0, {rank - 2}));
+  Value alone = ops.op<stablehlo::DivOp>(re, spread(length));
+  Value pairRe =
+      ops.select(isSecond, moved(re), ops.select(isFirst, re, alone));
   Value pairIm = ops.select(isSecond, ops.op<stablehlo::NegOp>(moved(im)),
                             ops.select(isFirst, im, zerosLike(ops, im)));
   return complexOf(ops, pairRe, pairIm);

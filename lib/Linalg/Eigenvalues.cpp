@@ -38,6 +38,15 @@ struct Iterations : MatrixLoops {
                  [&](Value, ValueRange now) { return body(now); });
   }
   Value zero(Value like) { return numberConstant(b, like.getType(), 0); }
+  /// intoRange for the sizes of a few f64 numbers. What dependent columns leave
+  /// gets smaller from step to step, until squares of it are null.
+  std::pair<Real, Real> intoRangeOf(ArrayRef<Real> sizes) {
+    Real sum = sizes.front();
+    for (Real size : sizes.drop_front())
+      sum = sum + size;
+    return intoRange(sum, b.getF64Type());
+  }
+  Real sizeOf(Value x) { return abs(e.re(x)) + abs(e.im(x)); }
 
   /// x' = conj(c) x + conj(s) y, y' = c y - s x of rows p and q, columns
   /// `from` below `to`.
@@ -131,10 +140,13 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
           return Values{count, swapColumns(s[1], j, to), m.swap(order, j, to)};
         });
     Value first = front[0];
+    Real most{
+        &b, castFloat(b, m.largest(front[1], rows, columns).v, b.getF64Type())};
     return m.range(
         m.index(0), m.index(least), {front[1], front[2], now[2]},
         [&](Value k, ValueRange s) {
           // The longest column of those that are left.
+          Real factor = m.intoRange(most, Elements::realType(element)).first;
           Real nothing{&b, numberConstant(b, b.getF64Type(), -1)};
           Values best =
               m.range(k, columns, {k, nothing.v}, [&](Value j, ValueRange so) {
@@ -143,8 +155,9 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
                     [&](Value i, ValueRange part) {
                       Value x = m.get(s[0], {i, j});
                       FloatType f64 = b.getF64Type();
-                      Real re{&b, castFloat(b, m.e.re(x).v, f64)},
-                          im{&b, castFloat(b, m.e.im(x).v, f64)};
+                      Real re = Real{&b, castFloat(b, m.e.re(x).v, f64)},
+                           im = Real{&b, castFloat(b, m.e.im(x).v, f64)};
+                      re = re * factor, im = im * factor;
                       return Values{(Real{&b, part[0]} + re * re + im * im).v};
                     })[0];
                 Value longer = compare(arith::CmpFPredicate::OGT, Real{&b, sum},
@@ -216,6 +229,9 @@ static Values standardise(Iterations &m, Value t, Value v, Value p,
   Value q = m.plus(p, 1);
   Real a{&b, m.get(t, {p, p})}, up{&b, m.get(t, {p, q})},
       down{&b, m.get(t, {q, p})}, d{&b, m.get(t, {q, q})};
+  // Only proportions count.
+  Real factor = m.intoRangeOf({abs(a), abs(up), abs(down), abs(d)}).first;
+  a = a * factor, up = up * factor, down = down * factor, d = d * factor;
   Real half = (a - d) * 0.5;
   Real discriminant = half * half + up * down;
   Value isReal = compare(arith::CmpFPredicate::OGE, discriminant, a.of(0));
@@ -349,6 +365,8 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
     Real q = choose(isFirst, q0, at(s[0], k1, before));
     Real r = choose(isFirst, r0, choose(hasThird, at(s[0], k2, before), zero));
     // I - beta (1, v1, v2) (1, v1, v2)^T takes (p, q, r) to (-norm, 0, 0).
+    auto [factor, inverse] = m.intoRangeOf({abs(p), abs(q), abs(r)});
+    p = p * factor, q = q * factor, r = r * factor;
     Real tail = q * q + r * r;
     Real norm = copySign(sqrt(p * p + tail), p);
     Value isNull = equal(tail, zero);
@@ -365,7 +383,7 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
     Real was = at(s[0], k, before);
     Value turned =
         m.set(s[0], {k, before}, choose(above, was * (1 - beta), was).v);
-    Value matrix = kept(turned, k, choose(isNull, p, -norm));
+    Value matrix = kept(turned, k, choose(isNull, p, -norm) * inverse);
     matrix = kept(matrix, k2, zero);
     matrix = kept(matrix, k1, zero);
     auto reflect = [&](Value now, std::array<Value, 2> first,
@@ -404,6 +422,10 @@ static Values stepComplex(Iterations &m, Value t, Value v, Value low,
   Value high1 = m.minus(high, one);
   Value a = m.get(t, {high1, high1}), up = m.get(t, {high1, high}),
         down = m.get(t, {high, high1}), d = m.get(t, {high, high});
+  auto [factor, inverse] =
+      m.intoRangeOf({m.sizeOf(a), m.sizeOf(up), m.sizeOf(down), m.sizeOf(d)});
+  for (Value *x : {&a, &up, &down, &d})
+    *x = e.scale(*x, factor);
   Value half = e.scale(e.subtract(a, d), e.re(a).of(0.5));
   Value product = e.multiply(up, down);
   Value root = complexSqrt(b, e.add(e.multiply(half, half), product));
@@ -416,7 +438,7 @@ static Values stepComplex(Iterations &m, Value t, Value v, Value low,
   Value safe = e.select(isNull, e.make(type, unit, zero), divisor);
   Value usual = e.select(isNull, d, e.subtract(d, e.divide(product, safe)));
   Value unusual = e.add(d, e.make(type, e.modulus(down) * 0.75, zero));
-  Value shift = e.select(isUnusual, unusual, usual);
+  Value shift = e.scale(e.select(isUnusual, unusual, usual), inverse);
   return m.range(low, high, {t, v}, [&](Value k, ValueRange s) {
     Value isFirst = m.cmp(CmpIPredicate::eq, k, low);
     Value k1 = m.plus(k, 1);
@@ -426,6 +448,8 @@ static Values stepComplex(Iterations &m, Value t, Value v, Value low,
                        m.get(s[0], {k, before}));
     Value y =
         e.select(isFirst, m.get(s[0], {k1, k}), m.get(s[0], {k1, before}));
+    Real factor = m.intoRangeOf({m.sizeOf(x), m.sizeOf(y)}).first;
+    x = e.scale(x, factor), y = e.scale(y, factor);
     Real norm = sqrt(e.square(x) + e.square(y));
     Value isZero = equal(norm, zero);
     Real inverse = unit / choose(isZero, unit, norm);
@@ -564,10 +588,9 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
   Real zero{&b, numberConstant(b, b.getF64Type(), 0)}, unit = zero.of(1);
   bool isF64 = Elements::realType(narrow).isF64();
   auto body = [&](ValueRange now) -> Values {
-    Real factor = unit;
-    if (isF64)
-      factor = m.intoRange(m.largest(t, size, size), Elements::realType(narrow))
-                   .first;
+    Real norm = m.largest(t, size, size),
+         factor = m.intoRange(norm, Elements::realType(narrow)).first;
+    norm = norm * factor;
     auto at = [&](Value i, Value j) {
       Value x = m.get(t, {i, j});
       return isF64 ? e.scale(x, factor) : x;
@@ -587,14 +610,25 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
                                   so[0], e.multiply(at(i, j), m.get(y[0], j)))};
                             })[0];
                 Value apart = e.subtract(corner, at(i, i));
-                // Equal eigenvalues are moved apart a little.
+                // Equal eigenvalues are moved apart a little. Where there are
+                // several zeros, y grows by 1/least at each.
                 Real least =
-                    larger(e.modulus(corner) * epsilon, zero.of(0x1p-900));
+                    larger(larger(e.modulus(corner) * epsilon, norm * 0x1p-400),
+                           zero.of(0x1p-900));
                 Value isClose =
                     compare(arith::CmpFPredicate::OLT, e.modulus(apart), least);
                 Value divisor =
                     e.select(isClose, e.make(wide, least, zero), apart);
-                return Values{m.set(y[0], i, e.divide(sum, divisor))};
+                Value quotient = e.divide(sum, divisor);
+                Real part = larger(abs(e.re(quotient)), abs(e.im(quotient)));
+                Value isLarge =
+                    compare(arith::CmpFPredicate::OGT, part, zero.of(0x1p300));
+                Value end = e.select(isLarge, m.plus(k, 1), i);
+                return m.range(i, end, m.set(y[0], i, quotient),
+                               [&](Value j, ValueRange w) {
+                                 Value x = e.divideByReal(m.get(w[0], j), part);
+                                 return Values{m.set(w[0], j, x)};
+                               });
               })[0];
           // V y, its norm, its largest element.
           Values made = m.range(

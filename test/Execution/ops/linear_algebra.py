@@ -33,8 +33,8 @@ class Program:
         self.lines: list[str] = []
         self.results: list[tuple[str, str]] = []
 
-    def argument(self, array: Array) -> str:
-        self.arguments.append((tensor(self.element, *array.shape), array))
+    def argument(self, array: Array, element: str = "") -> str:
+        self.arguments.append((tensor(element or self.element, *array.shape), array))
         return f"%arg{len(self.arguments) - 1}"
 
     def call(self, target: str, operands: list[tuple[str, str]], config: str, results: list[str]) -> list[int]:
@@ -242,6 +242,9 @@ def extremes(shard_run: str, directory: Path, element: str) -> None:
     geev = lapack("geev", a, "compute_left = 78 : ui8, compute_right = 86 : ui8",
                   [*([w] if is_complex else [v, v]), vectors, vectors, info])
     svd = lapack("gesdd", a, "mode = 83 : ui8", [t, v, t, t, info])
+    order = tensor("i32", BATCH, n)
+    free = program.argument(np.zeros((BATCH, n), np.int32), "i32")
+    program.call(f"lapack_{letter}geqp3_ffi", [a, (free, order)], "", [t, order, w])
     # The first result is LAPACK's workspace, the left vectors of geev are not asked for.
     program.results = [result for k, result in enumerate(program.results) if k not in (svd[0], geev[-3])]
     stem = directory / f"extremes_{letter}"
@@ -252,9 +255,9 @@ def extremes(shard_run: str, directory: Path, element: str) -> None:
     with np.load(outputs) as archive:
         out = [archive[f"out{k}"].astype(np.complex128 if is_complex else np.float64, copy=False)
                if archive[f"out{k}"].dtype.kind == "f" else archive[f"out{k}"] for k in range(len(program.results))]
-    r, _, q, around, values, _, *parts, right, _, sigma, u, vh, _ = out
+    r, _, q, around, values, _, *parts, right, _, sigma, u, vh, _, pivoted, _, _ = out
     eps = float(np.finfo(dtype).eps)
-    inputs, halves = ((array.astype(np.complex128 if is_complex else np.float64)) / scales for _, array in program.arguments)
+    inputs, halves = ((array.astype(np.complex128 if is_complex else np.float64)) / scales for _, array in program.arguments[:2])
     eigenvalues = (parts[0] if is_complex else parts[0] + 1j * parts[1])[:, None, :] / scales
 
     def close(what: str, got: Array, expected: Array) -> None:
@@ -271,6 +274,56 @@ def extremes(shard_run: str, directory: Path, element: str) -> None:
     close("singular vectors", (u * (sigma[:, None, :] / scales)) @ vh, inputs)
     close("left", adjoint(u) @ u, identity)
     close("right", vh @ adjoint(vh), identity)
+    diagonal = np.abs(np.diagonal(pivoted, axis1=1, axis2=2)) / scales[:, 0]
+    assert np.all(np.diff(diagonal) <= 200 * eps * diagonal[:, :1]), f"{element} pivots: {diagonal}"
+
+
+def dependent(shard_run: str, directory: Path, element: str) -> None:
+    """Eigenvectors where zero is an eigenvalue several times: of matrices of rank one and two, and of one with no other eigenvalue.
+    Schur's form of ones, of which iterations leave numbers whose squares are null."""
+    letter, dtype = LETTERS[element]
+    is_complex = letter in "cz"
+    real = "f32" if letter in "sc" else "f64"
+    rng = np.random.default_rng(ord(letter))
+    count, n = 100, 6
+
+    def normal(*shape: int) -> Array:
+        return rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if is_complex else 0)
+
+    nilpotent = np.triu(np.ones((2, n, n)), 1)
+    array = np.concatenate([np.tile(normal(count, n, 1), n), normal(count, n, 2) @ normal(count, 2, n), nilpotent]).astype(dtype)
+    program = Program(element)
+    batch = len(array)
+    t, v, w = tensor(element, batch, n, n), tensor(real, batch, n), tensor(element, batch, n)
+    vectors = tensor(f"complex<{real}>", batch, n, n)
+    program.call(f"lapack_{letter}geev_ffi", [(program.argument(array), t)], "compute_left = 86 : ui8, compute_right = 86 : ui8",
+                 [*([w] if is_complex else [v, v]), vectors, vectors, tensor("i32", batch)])
+    ones = np.ones((2, 17, 17), dtype)
+    t, v, w = tensor(element, 2, 17, 17), tensor(real, 2, 17), tensor(element, 2, 17)
+    program.call(f"lapack_{letter}gees_ffi", [(program.argument(ones), t)], "mode = 86 : ui8, sort = 78 : ui8",
+                 [t, t, *([w] if is_complex else [v, v]), tensor("i32", 2), tensor("i32", 2)])
+    stem = directory / f"dependent_{letter}"
+    stem.with_suffix(".mlir").write_text(program.text())
+    np.savez(stem.with_suffix(".npz"), in0=array, in1=ones)
+    outputs = directory / f"dependent_{letter}_out.npz"
+    subprocess.run([shard_run, str(stem.with_suffix(".mlir")), f"--inputs=@{stem}.npz", f"--outputs=@{outputs}"], check=True)
+    with np.load(outputs) as archive:
+        out = [archive[f"out{k}"].astype(np.complex128) for k in range(len(program.results))]
+    *parts, left, right, _ = out[:4 if is_complex else 5]
+    triangle, basis = out[4 if is_complex else 5:][:2]
+    values = (parts[0] if is_complex else parts[0] + 1j * parts[1])[:, None, :]
+    eps = float(np.finfo(dtype).eps)
+    sizes = np.max(np.abs(array), axis=(1, 2)) * n
+    for what, matrix, found, own in (("right", array, right, values), ("left", adjoint(array), left, values.conj())):
+        norms = np.abs(np.linalg.norm(found, axis=1) - 1)
+        assert np.all(norms <= 20 * eps), f"{element}: {what} vectors of norms off by {np.max(norms)}"
+        error = np.max(np.abs(matrix @ found - found * own), axis=(1, 2)) / sizes
+        assert np.all(error <= 20 * eps), f"{element}: {what} vectors off by {np.max(error)}"
+    for what, found, expected in (("Schur's form", basis @ triangle @ adjoint(basis), ones), ("its basis", basis @ adjoint(basis), np.eye(17))):
+        error = np.max(np.abs(found - expected))
+        assert error <= 200 * eps, f"{element}: {what} off by {error}"
+    if not is_complex:
+        assert not np.any(right.imag[np.broadcast_to(values.imag == 0, right.shape)]), f"{element}: vectors of real eigenvalues"
 
 
 def main() -> None:
@@ -280,6 +333,7 @@ def main() -> None:
     for element in LETTERS:
         run(sys.argv[1], directory, element)
         extremes(sys.argv[1], directory, element)
+        dependent(sys.argv[1], directory, element)
 
 
 if __name__ == "__main__":
