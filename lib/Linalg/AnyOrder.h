@@ -16,8 +16,9 @@ inline void markAnyOrder(mlir::Value sum) {
     spmd::contract::AnyOrder::set(add);
 }
 
-/// Says that `sum` adds a product, and that both are to be rounded once under
-/// --reproducible; without it that is up to the code around.
+/// Says that `sum` adds a product to a total, and that both are to be rounded
+/// once. Only what an op means as a whole says so, not what is beside it:
+/// copies of an expression have the same bits in all programs.
 inline void markRoundedOnce(mlir::Value sum) {
   if (auto add = sum.getDefiningOp<mlir::arith::AddFOp>())
     spmd::contract::RoundedOnce::set(add);

@@ -83,8 +83,7 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                     return {product};
                   Value total = add(b, args[2], product);
                   markAnyOrder(total);
-                  if (spmd::contract::WholeSum::has(op))
-                    markRoundedOnce(total);
+                  markRoundedOnce(total);
                   return {total};
                 })
           .front();

@@ -1,5 +1,6 @@
 //===- RowSolver.cpp - Rows of matrices, by blocks ------------------------===//
 #include "RowSolver.h"
+#include "AnyOrder.h"
 
 using namespace mlir;
 using namespace shardc::lowering;
@@ -96,9 +97,12 @@ Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
   auto body = [&](ValueRange args) -> SmallVector<Value> {
     Value factor = conjugate ? e.conjugate(args[0]) : args[0];
     // As a sum, which kernels know.
-    if (!Elements::isComplex(factor))
-      return {e.add(args[2],
-                    e.multiply(arith::NegFOp::create(b, factor), args[1]))};
+    if (!Elements::isComplex(factor)) {
+      Value total =
+          e.add(args[2], e.multiply(arith::NegFOp::create(b, factor), args[1]));
+      markRoundedOnce(total);
+      return {total};
+    }
     return {e.subtract(args[2], multiply(factor, args[1]))};
   };
   return l.generic({factors, rows}, x, maps, iterators, body).front();

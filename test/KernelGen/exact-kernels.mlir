@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @elementwise(
 //   CHECK-NOT:   fastmath<contract>
 // DEFAULT-LABEL: func.func @elementwise(
-//       DEFAULT:   fastmath<contract>
+//   DEFAULT-NOT:   fastmath<contract>
 func.func @elementwise(%a: memref<21xf32>, %b: memref<21xf32>, %out: memref<21xf32>) {
   linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%a, %b : memref<21xf32>, memref<21xf32>) outs(%out : memref<21xf32>) {
@@ -22,8 +22,43 @@ func.func @elementwise(%a: memref<21xf32>, %b: memref<21xf32>, %out: memref<21xf
   return
 }
 
+// Terms of a total are rounded once where the lowering said so: by one op, or by LLVM where the processor has one. The others are rounded by themselves.
+// CHECK-LABEL: func.func @totals(
+//   CHECK-NOT:   fastmath<contract>
+//       CHECK:   vector.fma
+//   CHECK-NOT:   fastmath<contract>
+//       CHECK: func.func @plain_totals(
+//   CHECK-NOT:   vector.fma
+//   CHECK-NOT:   fastmath<contract>
+// DEFAULT-LABEL: func.func @totals(
+//       DEFAULT:   arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
+//       DEFAULT:   arith.addf {{.*}} fastmath<contract> {{.*}}: vector<8xf32>
+// DEFAULT-LABEL: func.func @plain_totals(
+//   DEFAULT-NOT:   fastmath<contract>
+func.func @totals(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x16xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<12x16xf32>, memref<16x16xf32>) outs(%out : memref<12x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p {spmd.rounded_once} : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+func.func @plain_totals(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x16xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<12x16xf32>, memref<16x16xf32>) outs(%out : memref<12x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // The product of two f32 in f64 is exact: once or twice is the same.
 // CHECK-LABEL: func.func @exact_products(
+// DEFAULT-LABEL: func.func @exact_products(
 //       CHECK:   arith.mulf {{.*}} fastmath<contract> : vector<4xf64>
 //       CHECK:   arith.addf {{.*}} fastmath<contract> {{.*}}: vector<4xf64>
 func.func @exact_products(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x16xf64>) {

@@ -385,11 +385,11 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
       %3 = llvm.inttoptr %2 : i64 to !llvm.ptr
       %4 = llvm.load %1 {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
       %cst = arith.constant 0.000000e+00 : f32
-      %5 = arith.negf %4 fastmath<contract> : vector<8xf32>
+      %5 = arith.negf %4 : vector<8xf32>
       %6 = llvm.getelementptr inbounds %1[8] : (!llvm.ptr) -> !llvm.ptr, f32
       %7 = llvm.load %6 {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
       %cst_1 = arith.constant 0.000000e+00 : f32
-      %8 = arith.negf %7 fastmath<contract> : vector<8xf32>
+      %8 = arith.negf %7 : vector<8xf32>
       llvm.store %5, %3 {alignment = 4 : i64} : vector<8xf32>, !llvm.ptr
       %9 = llvm.getelementptr inbounds %3[8] : (!llvm.ptr) -> !llvm.ptr, f32
       llvm.store %8, %9 {alignment = 4 : i64} : vector<8xf32>, !llvm.ptr

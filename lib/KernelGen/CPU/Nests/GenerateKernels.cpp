@@ -277,22 +277,21 @@ static bool isExtended(Value value) {
 
 /// A product that is not rounded: whether it and a sum are rounded once or one
 /// after the other makes no difference.
-static bool isExactProduct(Operation *op) {
-  auto product = dyn_cast_or_null<arith::MulFOp>(op);
-  return product && isExtended(product.getLhs()) &&
-         isExtended(product.getRhs());
+static bool isExactProduct(arith::MulFOp product) {
+  return isExtended(product.getLhs()) && isExtended(product.getRhs());
 }
 
-/// Lets `sum` and the product in it be rounded once, as vectors and as scalars.
-static void fuse(arith::AddFOp sum) {
+/// The product that `sum` adds, or null.
+static arith::MulFOp productIn(arith::AddFOp sum) {
   auto product = sum.getRhs().getDefiningOp<arith::MulFOp>();
-  Value other = sum.getLhs();
-  if (!product) {
-    product = sum.getLhs().getDefiningOp<arith::MulFOp>();
-    other = sum.getRhs();
-  }
-  if (!product)
-    return;
+  return product ? product : sum.getLhs().getDefiningOp<arith::MulFOp>();
+}
+
+/// Makes one op of `sum` and the product in it, as vectors and as scalars.
+static void fuse(arith::AddFOp sum) {
+  arith::MulFOp product = productIn(sum);
+  Value other =
+      sum.getRhs() == product.getResult() ? sum.getLhs() : sum.getRhs();
   OpBuilder b(sum);
   Location loc = sum.getLoc();
   Value fused = isa<VectorType>(sum.getType())
@@ -308,41 +307,33 @@ static void fuse(arith::AddFOp sum) {
     product.erase();
 }
 
-/// Lets regions of what is still to become kernels round each op by itself.
-static void roundEachLater(Operation *root) {
-  root->walk([](spmd::PairStepOp step) {
-    step->walk([&](Operation *inner) {
-      if (inner != step)
-        spmd::contract::Rounded::set(inner);
-    });
-  });
+/// Lets LLVM round `op` and a neighbour once, where the processor can.
+static void allowContraction(arith::ArithFastMathInterface op) {
+  op->setAttr(op.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op->getContext(),
+                                            arith::FastMathFlags::contract));
 }
 
-/// Lets every product and sum be rounded by itself, so that an element's bits
-/// do not depend on whether vectors or scalars compute it.
-static void roundEach(Operation *root) {
+/// Rounds a product and the total that it is added to once where the lowering
+/// said so, which saw the op and no kernel. All other ops round by themselves:
+/// were it up to what is in one kernel, a value that another program computes
+/// again would have other bits. With `exact` on every processor.
+static void roundTotalsOnce(Operation *root, bool exact) {
   SmallVector<arith::AddFOp> sums;
   root->walk([&](arith::AddFOp sum) {
-    if (spmd::contract::RoundedOnce::has(sum))
+    if (productIn(sum))
       sums.push_back(sum);
   });
-  llvm::for_each(sums, fuse);
-  root->walk([](arith::ArithFastMathInterface op) {
-    auto flags = op.getFastMathFlagsAttr();
-    if (!flags ||
-        !bitEnumContainsAny(flags.getValue(), arith::FastMathFlags::contract))
-      return;
-    if (isExactProduct(op) ||
-        (isa<arith::AddFOp>(op) &&
-         llvm::any_of(op->getOperands(), [](Value operand) {
-           return isExactProduct(operand.getDefiningOp());
-         })))
-      return;
-    op->setAttr(op.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(
-                    op->getContext(),
-                    flags.getValue() & ~arith::FastMathFlags::contract));
-  });
+  for (arith::AddFOp sum : sums) {
+    arith::MulFOp product = productIn(sum);
+    bool isTotal = spmd::contract::RoundedOnce::has(sum);
+    if (isTotal && exact) {
+      fuse(sum);
+    } else if (isTotal || isExactProduct(product)) {
+      allowContraction(sum);
+      allowContraction(product);
+    }
+  }
 }
 
 /// How many bytes `memref` has on the rank that has most, if that is known.
@@ -591,10 +582,7 @@ struct GenerateCpuKernelsPass final
     if (!tiles.getTiled().empty())
       module->setDiscardableAttr(
           tune::kTiled, ArrayAttr::get(&getContext(), tiles.getTiled()));
-    if (exact) {
-      roundEach(getOperation());
-      roundEachLater(getOperation());
-    }
+    roundTotalsOnce(getOperation(), exact);
     cpu::eraseUnusedParts(getOperation());
   }
 

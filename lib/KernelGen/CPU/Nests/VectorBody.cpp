@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
@@ -51,26 +50,6 @@ static Value gather(OpBuilder &builder, memref::LoadOp load,
   }
   return vector::FromElementsOp::create(
       builder, loc, VectorType::get({lanes}, load.getType()), elements);
-}
-
-/// Lets a product and a sum be rounded once. Not conversions: there the flag
-/// would let a rounding to a narrow type and back vanish. Not sums of two
-/// products: which of them is rounded would be up to the code around, and so to
-/// the shard's size.
-static void allowContraction(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
-      spmd::contract::Rounded::has(op))
-    return;
-  auto isProduct = [](Value value) {
-    return value.getDefiningOp<arith::MulFOp>() != nullptr;
-  };
-  if (isa<arith::AddFOp, arith::SubFOp>(op) &&
-      llvm::all_of(op->getOperands(), isProduct))
-    return;
-  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
-    op->setAttr(fast.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(),
-                                              arith::FastMathFlags::contract));
 }
 
 /// True if `value` in the nest's body differs between neighbours along `dim`.
@@ -148,8 +127,7 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
       continue;
     }
     if (!isVector || lanes == 1) {
-      Operation *copy = builder.clone(op, map);
-      allowContraction(copy);
+      builder.clone(op, map);
       continue;
     }
     for (Value &operand : operands)
@@ -161,7 +139,6 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
                          op.getAttrs());
     state.propertiesAttr = op.getPropertiesAsAttribute();
     Operation *copy = builder.create(state);
-    allowContraction(copy);
     map.map(op.getResults(), copy->getResults());
   }
   SmallVector<Value> yields;
