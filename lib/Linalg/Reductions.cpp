@@ -4,6 +4,8 @@
 // window as long as its axis may be a running sum. Sums, products and extremes
 // of floats narrower than 32 bits accumulate in f32, extremes for speed alone:
 // in one type they are one instruction, and vectors of them can be combined.
+// Running sums and products of f32 accumulate in f64: their terms come one
+// after the other, and roundings to f32 would add up with each of them.
 //
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
@@ -30,22 +32,24 @@ namespace {
 struct Reducer {
   Lowerer &l;
   Region &region;
-  Operation *wideOp = nullptr; // one op of narrow floats
+  Operation *wideOp = nullptr; // one op of floats that accumulate wider
   bool multipliesComplex = false;
   SmallVector<Type> types; // of the accumulators
 
-  Reducer(Lowerer &l, Region &region, TypeRange results);
+  Reducer(Lowerer &l, Region &region, TypeRange results,
+          bool isRunning = false);
 
   /// The init values, in the accumulators' types.
   SmallVector<Value> init(ValueRange sources);
   /// Combines accumulators with elements of the inputs' types.
   SmallVector<Value> combine(ValueRange accumulators, ValueRange elements);
-  /// Rounds an accumulated tensor to what the result's type is.
+  /// Rounds an accumulated element, or tensor, to what the result's type is.
+  Value round(Value sum, Type element);
   Value finish(Value tensor, Type element);
 };
 } // namespace
 
-Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
+Reducer::Reducer(Lowerer &l, Region &region, TypeRange results, bool isRunning)
     : l(l), region(region) {
   for (Type type : results)
     types.push_back(signlessType(elementType(type)));
@@ -67,10 +71,14 @@ Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
   multipliesComplex =
       isa<ComplexType>(types[0]) && isa<stablehlo::MulOp>(first);
   auto narrow = dyn_cast<FloatType>(types[0]);
-  if (!narrow || narrow.getWidth() >= 32)
-    return;
-  wideOp = &first;
-  types[0] = computeType(narrow);
+  if (isRunning && types[0].isF32() &&
+      isa<stablehlo::AddOp, stablehlo::MulOp>(first)) {
+    wideOp = &first;
+    types[0] = l.b.getF64Type();
+  } else if (narrow && narrow.getWidth() < 32) {
+    wideOp = &first;
+    types[0] = computeType(narrow);
+  }
 }
 
 SmallVector<Value> Reducer::init(ValueRange sources) {
@@ -85,7 +93,8 @@ SmallVector<Value> Reducer::init(ValueRange sources) {
 SmallVector<Value> Reducer::combine(ValueRange accumulators,
                                     ValueRange elements) {
   if (wideOp) {
-    Value sum = accumulators[0], element = toComputeType(l.b, elements[0]);
+    Value sum = accumulators[0],
+          element = castFloat(l.b, toComputeType(l.b, elements[0]), types[0]);
     if (isa<stablehlo::AddOp>(wideOp))
       return {arith::AddFOp::create(l.b, sum, element).getResult()};
     if (isa<stablehlo::MulOp>(wideOp))
@@ -101,13 +110,21 @@ SmallVector<Value> Reducer::combine(ValueRange accumulators,
   return l.scalarRegion(region, args);
 }
 
+Value Reducer::round(Value sum, Type element) {
+  Type wanted = signlessType(element);
+  if (sum.getType() == wanted)
+    return sum;
+  return sum.getType().isF64() ? castFloat(l.b, sum, wanted)
+                               : fromComputeType(l.b, sum, wanted);
+}
+
 Value Reducer::finish(Value tensor, Type element) {
   Type wanted = signlessType(element);
   if (elementType(tensor.getType()) == wanted)
     return tensor;
   return l.map(tensor, l.empty(l.sizes(tensor), wanted),
                [&](ValueRange args) -> SmallVector<Value> {
-                 return {fromComputeType(l.b, args[0], wanted)};
+                 return {round(args[0], wanted)};
                });
 }
 
@@ -480,14 +497,18 @@ static LogicalResult leaveRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
 static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
                                   int64_t axis, bool backward) {
   ImplicitLocOpBuilder &b = l.b;
-  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  Reducer reducer(l, op.getBody(), op.getResultTypes(), /*isRunning=*/true);
   SmallVector<Value> inputs =
       llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
   SmallVector<OpFoldResult> sizes = l.sizes(inputs.front());
   int64_t rank = sizes.size();
   size_t count = inputs.size();
   SmallVector<Value> init = reducer.init(op.getInitValues()), outs;
-  for (Type type : reducer.types)
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), [](Type type) {
+        return signlessType(elementType(type));
+      });
+  for (Type type : types)
     outs.push_back(l.empty(sizes, type));
   Value last = l.value(l.affine(b.getAffineSymbolExpr(0) - 1, sizes[axis]));
   auto position = [&](Value step) -> Value {
@@ -514,8 +535,9 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
                   elements.push_back(tensor::ExtractOp::create(b, input, at));
                 SmallVector<Value> sums = next(now.drop_front(count), elements),
                                    then;
-                for (auto [sum, tensor] : llvm::zip(sums, now))
-                  then.push_back(tensor::InsertOp::create(b, sum, tensor, at));
+                for (auto [sum, type, tensor] : llvm::zip(sums, types, now))
+                  then.push_back(tensor::InsertOp::create(
+                      b, reducer.round(sum, type), tensor, at));
                 then.append(sums);
                 return then;
               });
@@ -543,24 +565,36 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
             rows.push_back(l.slice(
                 input, offsets, extents, ones,
                 RankedTensorType::get(shape, elementType(input.getType()))));
-          SmallVector<AffineMap> maps(2 * count,
+          // What goes on, and where that is wider, its rounded values.
+          SmallVector<Value> states(now.drop_front(count));
+          bool isWide = ArrayRef(reducer.types) != ArrayRef(types);
+          if (isWide)
+            for (Type type : types)
+              states.push_back(l.empty(rowSizes, type));
+          SmallVector<AffineMap> maps(count + states.size(),
                                       b.getMultiDimIdentityMap(rank - 1));
           SmallVector<utils::IteratorType> iterators(
               rank - 1, utils::IteratorType::parallel);
-          SmallVector<Value> sums = l.generic(
-              rows, now.drop_front(count), maps, iterators,
-              [&](ValueRange args) {
-                return next(args.drop_front(count), args.take_front(count));
+          SmallVector<Value> sums =
+              l.generic(rows, states, maps, iterators, [&](ValueRange args) {
+                SmallVector<Value> sums = next(args.slice(count, count),
+                                               args.take_front(count)),
+                                   made(sums);
+                if (isWide)
+                  for (auto [sum, type] : llvm::zip(sums, types))
+                    made.push_back(reducer.round(sum, type));
+                return made;
               });
           SmallVector<Value> then;
-          for (auto [sum, tensor] : llvm::zip(sums, now))
+          for (auto [sum, tensor] :
+               llvm::zip(ArrayRef(sums).take_back(count), now))
             then.push_back(l.insert(sum, tensor, offsets, extents, ones));
-          then.append(sums);
+          then.append(sums.begin(), sums.begin() + count);
           return then;
         });
   }
   for (auto [result, sum] : llvm::zip(op.getResults(), results))
-    l.set(result, reducer.finish(sum, elementType(result.getType())));
+    l.set(result, sum);
   return success(ok);
 }
 

@@ -63,21 +63,23 @@ public:
     // Narrow sums are rounded once, as the whole one's are.
     Type element = getElementTypeOrSelf(op.getInputs()[0].getType());
     std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), count);
-    if (kind &&
-        (*kind == ReductionKind::Sum || *kind == ReductionKind::Product) &&
-        (element.isF16() || element.isBF16()))
-      wideKind = kind;
+    if (!kind ||
+        (*kind != ReductionKind::Sum && *kind != ReductionKind::Product))
+      return;
+    kindOfWide = *kind;
+    if (element.isF16() || element.isBF16())
+      wide = wideTotals = builder.getF32Type();
+    else if (element.isF32())
+      wideTotals = builder.getF64Type();
   }
 
   SmallVector<Value> run();
 
 private:
-  Type elementOf(Value value) {
-    return wideKind ? builder.getF32Type()
-                    : getElementTypeOrSelf(value.getType());
-  }
-  SmallVector<Value> widen(ValueRange values);
-  void fillBody(Region &region);
+  /// `values` with elements of `type`; as they are if that is null.
+  SmallVector<Value> as(Type type, ValueRange values);
+  /// Lets the body combine elements of `type`; as it is if that is null.
+  void fillBody(Region &region, Type type);
   /// Reduces dim `dim` of `values`, which is no part of `lie`.
   SmallVector<Value> reduce(ValueRange values, int64_t dim,
                             ArrayRef<IntervalTable> lie);
@@ -90,32 +92,36 @@ private:
   unsigned count;
   SmallVector<IntervalTable> tables;
   SmallVector<Value> inits;
-  std::optional<ReductionKind> wideKind;
+  /// Sums and products: what the scan accumulates in, and what totals of ranks
+  /// are; null where it is their own type. An error in a total is one in all
+  /// elements of the ranks behind it.
+  Type wide, wideTotals;
+  ReductionKind kindOfWide = ReductionKind::Sum;
 };
 } // namespace
 
-SmallVector<Value> ScanBuilder::widen(ValueRange values) {
-  if (!wideKind)
-    return SmallVector<Value>(values);
+SmallVector<Value> ScanBuilder::as(Type type, ValueRange values) {
   return llvm::map_to_vector(values, [&](Value value) -> Value {
-    auto type =
-        cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
-    return stablehlo::ConvertOp::create(builder, loc, type, value);
+    if (!type || getElementTypeOrSelf(value.getType()) == type)
+      return value;
+    return stablehlo::ConvertOp::create(
+        builder, loc, cast<RankedTensorType>(value.getType()).clone(type),
+        value);
   });
 }
 
-void ScanBuilder::fillBody(Region &region) {
-  if (!wideKind)
+void ScanBuilder::fillBody(Region &region, Type type) {
+  if (!type)
     return;
   region.getBlocks().clear();
   Block &body = region.emplaceBlock();
-  auto scalar = RankedTensorType::get({}, builder.getF32Type());
+  auto scalar = RankedTensorType::get({}, type);
   for (unsigned i = 0; i < 2 * count; ++i)
     body.addArgument(scalar, loc);
   OpBuilder inside = OpBuilder::atBlockBegin(&body);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i)
-    results.push_back(combine(inside, loc, *wideKind, body.getArgument(i),
+    results.push_back(combine(inside, loc, kindOfWide, body.getArgument(i),
                               body.getArgument(count + i)));
   stablehlo::ReturnOp::create(inside, loc, results);
 }
@@ -123,7 +129,7 @@ void ScanBuilder::fillBody(Region &region) {
 SmallVector<Value> ScanBuilder::reduce(ValueRange values, int64_t dim,
                                        ArrayRef<IntervalTable> lie) {
   SmallVector<Value> operands(values);
-  operands.append(inits);
+  llvm::append_range(operands, as(wideTotals, inits));
   SmallVector<Type> types =
       llvm::map_to_vector(values, [&](Value value) -> Type {
         return blockType(lie, getElementTypeOrSelf(value.getType()));
@@ -136,14 +142,15 @@ SmallVector<Value> ScanBuilder::reduce(ValueRange values, int64_t dim,
   IRMapping mapping;
   op.getBody().cloneInto(state.addRegion(), mapping);
   Operation *result = builder.create(state);
-  fillBody(result->getRegion(0));
+  fillBody(result->getRegion(0), wideTotals);
   return SmallVector<Value>(result->getResults());
 }
 
 SmallVector<Value> ScanBuilder::run() {
   int64_t dim = scan.dim, numDims = tables.size();
-  SmallVector<Value> inputs = widen(localization.operands().take_front(count));
-  inits = widen(localization.operands().drop_front(count));
+  SmallVector<Value> inputs =
+      as(wide, localization.operands().take_front(count));
+  inits = as(wide, localization.operands().drop_front(count));
 
   // One total a rank, to those behind it.
   SmallVector<int64_t> axes = tables[dim].axes;
@@ -154,13 +161,16 @@ SmallVector<Value> ScanBuilder::run() {
                              : Interval{0, interval.begin};
   SmallVector<IntervalTable> others(tables);
   others.erase(others.begin() + dim);
-  SmallVector<Value> totals = reduce(inputs, dim, others), received;
+  SmallVector<Value> totals = reduce(as(wideTotals, inputs), dim, others),
+                     received;
   for (Value total : totals)
     received.push_back(
         gatherPartials(localization, total, others, axes, before,
                        "scans a dim that is cut: each rank starts from the "
                        "totals of those before it"));
   SmallVector<Value> starts = reduce(received, 0, others);
+  if (wideTotals)
+    starts = as(getElementTypeOrSelf(inputs.front().getType()), starts);
 
   // The block with that element before it (behind it, where the scan runs
   // back).
@@ -200,7 +210,7 @@ SmallVector<Value> ScanBuilder::run() {
   padding[2 * dim + (scan.backward ? 1 : 0)] = window - 1;
   auto local = cast<stablehlo::ReduceWindowOp>(
       cloneAs(op, localization, operands, types));
-  fillBody(local.getBody());
+  fillBody(local.getBody(), wide);
   local.setWindowDimensions(windows);
   auto paddingType = RankedTensorType::get({numDims, 2}, builder.getI64Type());
   local.setPaddingAttr(
@@ -217,7 +227,7 @@ SmallVector<Value> ScanBuilder::run() {
         takePart(builder, loc,
                  blockType(tables, getElementTypeOrSelf(scanned.getType())),
                  scanned, offsets, blockSizes(localization, tables), strides);
-    if (wideKind)
+    if (wide)
       block = stablehlo::ConvertOp::create(builder, loc,
                                            localization.resultType(i), block);
     results.push_back(block);
