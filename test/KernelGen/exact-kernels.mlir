@@ -1,5 +1,6 @@
 // RUN: shard-opt %s --spmd-generate-cpu-kernels="vector-bits=256 exact" | FileCheck %s
 // RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=256 | FileCheck %s --check-prefix=DEFAULT
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=128 | FileCheck %s --check-prefix=SHORT
 
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
@@ -22,7 +23,7 @@ func.func @elementwise(%a: memref<21xf32>, %b: memref<21xf32>, %out: memref<21xf
   return
 }
 
-// Terms of a total are rounded once where the lowering said so: by one op, or by LLVM where the processor has one. The others are rounded by themselves.
+// Terms of a total are rounded once where the lowering said so: by one op, or with short vectors by LLVM, if the processor can. Others round by themselves.
 // CHECK-LABEL: func.func @totals(
 //   CHECK-NOT:   fastmath<contract>
 //       CHECK:   vector.fma
@@ -31,8 +32,11 @@ func.func @elementwise(%a: memref<21xf32>, %b: memref<21xf32>, %out: memref<21xf
 //   CHECK-NOT:   vector.fma
 //   CHECK-NOT:   fastmath<contract>
 // DEFAULT-LABEL: func.func @totals(
-//       DEFAULT:   arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
-//       DEFAULT:   arith.addf {{.*}} fastmath<contract> {{.*}}: vector<8xf32>
+//   DEFAULT-NOT:   fastmath<contract>
+//       DEFAULT:   vector.fma
+//   DEFAULT-NOT:   fastmath<contract>
+//         SHORT:   arith.mulf {{.*}} fastmath<contract> : vector<4xf32>
+//         SHORT:   arith.addf {{.*}} fastmath<contract> {{.*}}: vector<4xf32>
 // DEFAULT-LABEL: func.func @plain_totals(
 //   DEFAULT-NOT:   fastmath<contract>
 func.func @totals(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x16xf32>) {

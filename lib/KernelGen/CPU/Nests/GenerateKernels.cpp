@@ -317,8 +317,9 @@ static void allowContraction(arith::ArithFastMathInterface op) {
 /// Rounds a product and the total that it is added to once where the lowering
 /// said so, which saw the op and no kernel. All other ops round by themselves:
 /// were it up to what is in one kernel, a value that another program computes
-/// again would have other bits. With `exact` on every processor.
-static void roundTotalsOnce(Operation *root, bool exact) {
+/// again would have other bits. With `hasFma` by one op, since LLVM leaves out
+/// products that have two users, or are in another block.
+static void roundTotalsOnce(Operation *root, bool hasFma) {
   SmallVector<arith::AddFOp> sums;
   root->walk([&](arith::AddFOp sum) {
     if (productIn(sum))
@@ -327,7 +328,7 @@ static void roundTotalsOnce(Operation *root, bool exact) {
   for (arith::AddFOp sum : sums) {
     arith::MulFOp product = productIn(sum);
     bool isTotal = spmd::contract::RoundedOnce::has(sum);
-    if (isTotal && exact) {
+    if (isTotal && hasFma) {
       fuse(sum);
     } else if (isTotal || isExactProduct(product)) {
       allowContraction(sum);
@@ -582,7 +583,9 @@ struct GenerateCpuKernelsPass final
     if (!tiles.getTiled().empty())
       module->setDiscardableAttr(
           tune::kTiled, ArrayAttr::get(&getContext(), tiles.getTiled()));
-    roundTotalsOnce(getOperation(), exact);
+    // Processors with vectors of 256 bits and AVX2 have it; under --reproducible
+    // the others take a function's time for the same bits.
+    roundTotalsOnce(getOperation(), /*hasFma=*/exact || vectorBits >= 256);
     cpu::eraseUnusedParts(getOperation());
   }
 
