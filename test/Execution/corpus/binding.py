@@ -1,7 +1,7 @@
 """Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
 
     binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs [--most RATIO]]
-               [--results FILE] [--device NAME]
+               [--results FILE] [--device NAME] [--no-fallback]
     binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
     binding.py [NAME...] [--all] --families [--part I/N] ...
 
@@ -10,7 +10,7 @@ Each program is compiled with ``--dynamic=all`` for the mesh in its file, with i
 with JAX's stored outputs, which no partitioner has touched. ``--costs`` runs balanced sizes first, compiles the program
 for each of the sizes as well, and says how many times its communication ops, bytes moved and peak memory the open program
 has: with balanced sizes, with all drawn ones together, and with the worst of them. ``--most 1.05`` fails a program that has
-more with balanced sizes.
+more with balanced sizes. ``--no-fallback`` fails a program that compiles with that option for known sizes, and not for open ones.
 
 With ``--symbolic-mesh`` the number of ranks is left open too: each program is compiled once for each set of axes of its
 mesh, with ``--symbolic-mesh=AXES``, and runs on 1, 2, 3, 4, 5, 7 and 8 ranks, and where two axes are open on 1 by 2, 3 by 2 and
@@ -107,6 +107,18 @@ def compile_artifact(options: argparse.Namespace, command: list[str]) -> tuple[s
     return ("FAILED", failure(command, compiled)) if compiled.returncode else None
 
 
+def compile_open(options: argparse.Namespace, command: list[str]) -> tuple[str, str] | None:
+    """Compile with ``--dynamic=all``; nothing is gathered for want of a rule that is not with known sizes, if that is asked."""
+    if not options.no_fallback:
+        return compile_artifact(options, [*command, "--dynamic=all"])
+    failed = compile_artifact(options, [*command, "--dynamic=all", "--no-fallback"])
+    if not failed or "no-fallback" not in failed[1]:
+        return failed
+    if not compile_artifact(options, [*command, "--no-fallback"]):
+        return "FAILED", f"known sizes need no fallback: {failed[1]}"
+    return compile_artifact(options, [*command, "--dynamic=all"])
+
+
 def outcome(failures: list[str], runs: int, line: str) -> tuple[str, str]:
     """How a program came out of ``runs`` runs, of which ``failures`` failed; ``line`` is said where none did."""
     return ("FAILED", f"{len(failures)} of {runs} runs: {failures[0]}") if failures else ("equal", line)
@@ -120,6 +132,7 @@ class Results:
         self.lock = threading.Lock()
         self.known: dict[str, tuple[str, str]] = {}
         self.asked = f"{options.sizes} {options.seed} {options.costs} {options.most} {options.ranks} {options.estimate}"
+        self.asked += " no-fallback" if options.no_fallback else ""
         for line in self.path.read_text().splitlines() if self.path and self.path.exists() else []:
             kept = json.loads(line)
             if kept["tool"] == self.tool and kept["status"] != "FAILED":
@@ -190,13 +203,12 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
         command = [
             options.shard_translate,
             str(options.corpus / entry["file"]),
-            "--dynamic=all",
             *meshed,
             *target,
             "-o",
             artifact,
         ]
-        if refused := compile_artifact(options, command):
+        if refused := compile_open(options, command):
             return refused
         source = random.Random(f"{options.seed} {entry['name']} {print_mesh(mesh)}")
         pairs: list[tuple[Costs, Costs]] = []  # with balanced sizes first
@@ -278,6 +290,9 @@ def main() -> int:
     parser.add_argument("--estimate", type=int, default=2, help="ranks along an open axis for estimates")
     parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
     parser.add_argument("--most", type=float, help="of known sizes' costs, with balanced sizes, or the program fails")
+    parser.add_argument(
+        "--no-fallback", action="store_true", help="gathers for want of a rule only where known sizes do"
+    )
     parser.add_argument("--device", help="what runs the programs: cuda or emulated-cuda (default: the host)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
