@@ -270,6 +270,15 @@ bool Decider::asksFirst(ArrayRef<FactorState> factors, int64_t factor) const {
          });
 }
 
+/// The part of a factor that the longest shard has.
+static double longestPart(const Boundaries &bounds, int64_t size) {
+  double longest = double(bounds.maxShardSize());
+  double even = double(bounds.size()) / double(bounds.numShards());
+  if (bounds.formula() && longest <= even + double(mostRounded))
+    longest = even;
+  return longest / double(std::max<int64_t>(1, size));
+}
+
 double Decider::shareOf(ArrayRef<FactorState> factors) const {
   double share = 1;
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
@@ -286,8 +295,7 @@ double Decider::shareOf(ArrayRef<FactorState> factors) const {
                    });
           });
     if (divides)
-      share *= double(state.bounds.maxShardSize()) /
-               double(std::max<int64_t>(1, factor.size));
+      share *= longestPart(state.bounds, factor.size);
   }
   return share;
 }

@@ -314,7 +314,23 @@ static Interval blockOf(const Problem &problem, const DimState &dim,
   return dim.bounds.shard(shard);
 }
 
-/// What each rank needs and has not, counted.
+/// True if `owner` and `target` are formulas that differ by how something was
+/// rounded: in most bindings there is something to move, and little.
+static bool differByRounding(const DimState &owner, const DimState &target) {
+  if (owner.axes != target.axes || !owner.bounds.formula() ||
+      !target.bounds.formula() ||
+      owner.bounds.formula() == target.bounds.formula())
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(owner.bounds.indices(), target.bounds.indices()),
+      [](auto pair) {
+        auto [a, b] = pair;
+        return std::abs(a - b) <= mostRounded;
+      });
+}
+
+/// What each rank needs and has not, counted; one element of a block where that
+/// is a matter of rounding.
 static double countMoved(const Problem &problem, const TensorState &from,
                          const TensorState &to) {
   double sum = 0;
@@ -328,9 +344,12 @@ static double countMoved(const Problem &problem, const TensorState &from,
     double needed = 1, kept = 1;
     for (auto [owner, target] : llvm::zip_equal(from.dims, to.dims)) {
       Interval need = blockOf(problem, target, coordinates);
+      int64_t common =
+          differByRounding(owner, target)
+              ? std::max<int64_t>(need.size() - 1, 0)
+              : intersect(need, blockOf(problem, owner, coordinates)).size();
       needed *= double(need.size());
-      kept *=
-          double(intersect(need, blockOf(problem, owner, coordinates)).size());
+      kept *= double(common);
     }
     sum += needed - kept;
   }
