@@ -111,6 +111,22 @@ std::optional<int64_t> Refiner::extentOf(Operation *op, ArrayRef<Number> args) {
   return made;
 }
 
+std::vector<int64_t> shardc::import::dimsOf(const Extents &extents,
+                                            int64_t extent) {
+  std::vector<int64_t> dims;
+  std::set<int64_t> seen;
+  std::function<void(int64_t)> walk = [&](int64_t of) {
+    if (!seen.insert(of).second || extents[of].kind == ExtentKind::Constant)
+      return;
+    if (extents[of].kind == ExtentKind::Dim)
+      return dims.push_back(of);
+    for (int64_t operand : extents[of].operands)
+      walk(operand);
+  };
+  walk(extent);
+  return dims;
+}
+
 bool Refiner::changePlaceholders(int64_t condition) {
   const ExtentExpr &expr = extents[condition];
   auto change = [&](int64_t dim, int64_t placeholder) {
@@ -122,6 +138,31 @@ bool Refiner::changePlaceholders(int64_t condition) {
     known = placeholder;
     return again = true;
   };
+  if (isOrder(expr.kind)) {
+    // The larger of two has the larger placeholder.
+    std::vector<int64_t> of = dimsOf(extents, condition);
+    Extents asked = extents;
+    asked.conditions.clear();
+    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+    auto numberOf = [&](int64_t dim) -> int64_t & {
+      return dims[{extents[dim].operands[0], extents[dim].operands[1]}];
+    };
+    for (int64_t id = 0; id < extents.size(); ++id)
+      if (isDim(id))
+        numberOf(id) = extents[id].placeholder;
+    for (size_t i = 0; i < of.size(); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        std::swap(numberOf(of[i]), numberOf(of[j]));
+        std::string error;
+        std::vector<int64_t> values = asked.evaluate(dims, error);
+        if (!values.empty() && values[condition] != 0) {
+          bool isChanged = change(of[i], extents[of[j]].placeholder);
+          return change(of[j], extents[of[i]].placeholder) || isChanged;
+        }
+        std::swap(numberOf(of[i]), numberOf(of[j]));
+      }
+    return false;
+  }
   if (expr.kind != ExtentKind::Equal)
     return false;
   int64_t a = expr.operands[0], b = expr.operands[1];
@@ -136,17 +177,8 @@ bool Refiner::changePlaceholders(int64_t condition) {
     if (part.kind == ExtentKind::Remainder &&
         extents.isConstant(part.operands[1])) {
       int64_t divisor = std::abs(extents[part.operands[1]].placeholder);
-      std::function<int64_t(int64_t)> dimOf = [&](int64_t of) -> int64_t {
-        if (isDim(of))
-          return of;
-        if (extents[of].kind == ExtentKind::Constant)
-          return -1;
-        for (int64_t operand : extents[of].operands)
-          if (int64_t dim = dimOf(operand); dim >= 0)
-            return dim;
-        return -1;
-      };
-      int64_t dim = dimOf(part.operands[0]);
+      std::vector<int64_t> dims = dimsOf(extents, part.operands[0]);
+      int64_t dim = dims.empty() ? -1 : dims.front();
       if (dim >= 0 && divisor > 1 && divisor < 4096 &&
           extents[dim].placeholder % divisor != 0)
         return change(dim, extents[dim].placeholder * divisor);
@@ -372,9 +404,10 @@ bool shardc::import::drawExtents(
           if (placeholder % known == 0)
             prime = known;
       auto [value, isNew] = drawn.try_emplace(prime, 0);
+      // Larger ones where the program allows no smaller.
+      uint64_t most = draw >= 128 ? 5000 : draw % 2 ? 12 : 90;
       if (isNew)
-        value->second =
-            1 + static_cast<int64_t>(random() % (draw % 2 ? 12 : 90));
+        value->second = 1 + static_cast<int64_t>(random() % most);
       dims[{extents[i].operands[0], extents[i].operands[1]}] =
           value->second * (placeholder / prime);
     }

@@ -30,7 +30,11 @@ LogicalResult Refiner::checkAssertion(CustomCallOp op) {
   bool isTrue = condition.extent >= 0
                     ? extents[condition.extent].placeholder != 0
                     : !condition.value.isZero();
-  if (isTrue) {
+  // A placeholder may be more than the most that an extent may be.
+  bool isBound = condition.extent >= 0 &&
+                 isOrder(extents[condition.extent].kind) &&
+                 dimsOf(extents, condition.extent).size() == 1;
+  if (isTrue || isBound) {
     if (condition.extent >= 0) {
       ExtentCondition asked{condition.extent, message, {}};
       for (Value operand : operands.drop_front()) {

@@ -124,9 +124,13 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     auto isOther = [&](int64_t low) {
       int64_t number = size - placeholderOf(dim.low) + low -
                        placeholderOf(dim.high) + choice.high;
-      std::optional<LinearExtent> found = said.find(number);
-      return number != size &&
-             (!found || found->coefficient != 1 || found->constant != 0);
+      // What is beside an extent is what the program may say of it: n + 1.
+      for (int64_t near = number - 3; near <= number + 3; ++near)
+        if (std::optional<LinearExtent> found = said.find(near);
+            near == size ||
+            (found && found->coefficient == 1 && found->constant == 0))
+          return false;
+      return true;
     };
     while (!isOther(choice.most) || !isOther(choice.least))
       ++choice.high;

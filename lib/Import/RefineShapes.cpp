@@ -216,6 +216,42 @@ static bool isDynamic(func::FuncOp main) {
 }
 
 namespace {
+/// Ways in which fewer numbers may be two extents. Padding in front of an op
+/// has an extent that the op's own has not; and with another remainder of its
+/// placeholder n, 2 (n / 2) is n - 1, or n / 2 rounded up is not even.
+struct OtherWays {
+  static constexpr size_t mostShifts = 8;
+  struct Way {
+    size_t firstPrime;
+    bool keepsPadding;
+    int64_t collisions;
+  };
+  std::optional<Way> best;
+  size_t shifts = 0;
+  bool isSettled = false;
+
+  /// True if what comes is only tried, and the best so far will do.
+  bool isTrying() const { return best && !isSettled; }
+  void note(const Placeholders &placeholders, int64_t collisions) {
+    if (!best || collisions < best->collisions)
+      best = {placeholders.firstPrime, placeholders.keepsPadding, collisions};
+  }
+  void next(Placeholders &placeholders) {
+    if (shifts == 0 && !placeholders.keepsPadding) {
+      placeholders.keepsPadding = true;
+      return;
+    }
+    placeholders.keepsPadding = false;
+    placeholders.fixed.clear();
+    ++placeholders.firstPrime;
+    if (++shifts > mostShifts) {
+      placeholders.firstPrime = best->firstPrime;
+      placeholders.keepsPadding = best->keepsPadding;
+      isSettled = true;
+    }
+  }
+};
+
 struct RefineShapesPass final
     : shardc::impl::RefineShapesPassBase<RefineShapesPass> {
   using Base::Base;
@@ -294,9 +330,9 @@ struct RefineShapesPass final
     std::set<int64_t> numbers = numbersOf(main);
     Placeholders placeholders;
     placeholders.others = others;
-    int64_t fewest = INT64_MAX;
     int64_t most = kMostPlaceholder;
     placeholders.primes = primesUpTo(most);
+    OtherWays ways;
     for (int walk = 0; walk < 256; ++walk) {
       OpBuilder builder(main);
       auto copy = cast<func::FuncOp>(builder.clone(*main));
@@ -305,18 +341,17 @@ struct RefineShapesPass final
       {
         // Of a way that is only tried there is another one.
         std::optional<ScopedDiagnosticHandler> quiet;
-        if (placeholders.keepsPadding)
+        if (ways.isTrying())
           quiet.emplace(&getContext(), [](Diagnostic &) { return success(); });
         refined = refine(copy, &refiner);
       }
       if (failed(refined)) {
         copy.erase();
-        if (placeholders.keepsPadding && !refiner.beginsAgain()) {
-          placeholders.keepsPadding = false;
+        if (refiner.beginsAgain())
           continue;
-        }
-        if (!refiner.beginsAgain())
+        if (!ways.isTrying())
           return failure();
+        ways.next(placeholders);
         continue;
       }
       const Extents &extents = refiner.getExtents();
@@ -324,6 +359,10 @@ struct RefineShapesPass final
             return extents.isOpen(number);
           })) {
         copy.erase();
+        if (ways.isTrying()) {
+          ways.next(placeholders);
+          continue;
+        }
         placeholders.fixed.clear();
         ++placeholders.firstPrime;
         continue;
@@ -339,20 +378,14 @@ struct RefineShapesPass final
         copy.erase();
         most /= 2;
         placeholders = {{}, primesUpTo(most), 0, others};
-        fewest = INT64_MAX;
+        ways = {};
         continue;
       }
-      // Padding in front of an op has an extent that the op's own has not.
-      int64_t collisions = refiner.getCollisions();
-      if (collisions > 0 && !placeholders.keepsPadding && fewest == INT64_MAX) {
-        fewest = collisions;
-        placeholders.keepsPadding = true;
+      if (int64_t collisions = refiner.getCollisions();
+          collisions > 0 && !ways.isSettled) {
         copy.erase();
-        continue;
-      }
-      if (placeholders.keepsPadding && collisions >= fewest) {
-        placeholders.keepsPadding = false;
-        copy.erase();
+        ways.note(placeholders, collisions);
+        ways.next(placeholders);
         continue;
       }
       // Of other placeholders all numbers are compared with those of the usual

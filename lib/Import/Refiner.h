@@ -222,6 +222,13 @@ private:
 mlir::Value elementAt(mlir::ImplicitLocOpBuilder &b, mlir::Value list,
                       int64_t i);
 
+/// True for an order of two extents.
+inline bool isOrder(ExtentKind kind) {
+  return kind == ExtentKind::Less || kind == ExtentKind::LessEqual;
+}
+/// The dims of arguments that an extent follows from.
+std::vector<int64_t> dimsOf(const Extents &extents, int64_t extent);
+
 /// Extents of arguments that the program allows, and values of all extents for
 /// these. False if none were found.
 bool drawExtents(const Extents &extents, const Placeholders &placeholders,

@@ -682,6 +682,53 @@ def pyramid(x):
     return half, x - jnp.repeat(jnp.repeat(half, 2, 1), 2, 2)[:, :h, :w]
 
 
+@program(["b, 8*n, 2", "4, 2, 4", "4, 4, 8", "4, 8, 4", "4, 4, 2"], [1, None, None, None, None], tolerance=1e-3)
+def autoencoder(x, a, b, c, d):
+    """Of three ranks what is moved by rounding alone differs from one placeholder to another."""
+
+    def conv(x, w):
+        return lax.conv_general_dilated(x, w, (2,), [(1, 1)], dimension_numbers=("NWC", "WIO", "NWC"))
+
+    def transposed(x, w):
+        return lax.conv_transpose(x, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+    def loss(a, b, c, d):
+        z = jnp.tanh(conv(jnp.tanh(conv(x, a)), b))
+        return ((transposed(jnp.tanh(transposed(z, c)), d) - x) ** 2).mean()
+
+    return jax.value_and_grad(loss, (0, 1, 2, 3))(a, b, c, d)
+
+
+@program(["b, n, 2", "3, 2, 4", "3, 4, 4", "3, 8, 2"], [1, None, None, None], least=4, constraints=["n >= 4"], tolerance=1e-3)
+def halves_rounded_down(x, a, b, c):
+    """A U-Net of n, n // 2 and n // 4 rows, which has 2 (n // 2) and 2 (n // 4) rows as well."""
+
+    def conv(x, w):
+        return lax.conv_general_dilated(x, w, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+    def pool(x):
+        return lax.reduce_window(x, 0.0, lax.add, (1, 2, 1), (1, 2, 1), "VALID") / 2
+
+    def up(x, size):
+        x = jnp.repeat(x, 2, 1)
+        return jnp.pad(x, ((0, 0), (0, size - x.shape[1]), (0, 0)))
+
+    def loss(a, b, c):
+        first = jnp.tanh(conv(x, a))
+        second = jnp.tanh(conv(pool(first), b))
+        joined = up(pool(second), second.shape[1]) + second
+        return ((conv(jnp.concatenate([up(joined, x.shape[1]), first], -1), c) - x) ** 2).mean()
+
+    return jax.value_and_grad(loss, (0, 1, 2))(a, b, c)
+
+
+@program(["n, 4", "m, 4", "k, 4"], [0, 0, 0], constraints=["n >= m", "m >= k + 1", "k <= 1000"])
+def ordered_extents(x, y, z):
+    """Extents of which the first is the largest, and the last no more than a placeholder is."""
+    n, m, k = x.shape[0], y.shape[0], z.shape[0]
+    return x[:m] + y, y[k:] * 2, x[n - m :] - y, jnp.pad(z, ((0, m - k), (0, 0))) + y
+
+
 def region(mesh, in_specs, out_specs, **options):
     return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
 
@@ -895,6 +942,10 @@ def drawn_extents(chosen, source, counts):
     for text in chosen.constraints:
         if found := re.fullmatch(r"mod\((\w+), (\d+)\) == 0", numbered_axes(text, counts)):
             extents[found[1]] *= int(found[2])
+    # The last first: what is at least another one comes before it.
+    for text in reversed(chosen.constraints):
+        if found := re.fullmatch(r"([a-z]+) >= ([a-z]+)( \+ \d+)?", text):
+            extents[found[1]] = max(extents[found[1]], extents[found[2]] + int((found[3] or "+ 0").split()[1]))
     return extents
 
 
