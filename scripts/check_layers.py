@@ -16,6 +16,9 @@ that ODS declares has an accessor in the dialect's contracts, and a row in its v
 names by which an attribute is read or written outside of lib/Dialect are those of arguments
 that ODS declares of ops, those of FOREIGN, and marks that one room sets and reads itself.
 
+Libraries hold no code for tests: nothing of GoogleTest or of test/, and no place where a mistake
+is planted. Tests plant between passes, from outside (test/lib/PlantAfter.h).
+
 Python has no layers, but no cycles either: no module under scripts or python imports, at its top,
 in a function or for types alone, one that imports it.
 
@@ -74,6 +77,9 @@ ATTRIBUTE = r"\b(?:get|set|has|remove)(?:Discardable|Inherent)?Attr(?:OfType<[^>
 NAMED = re.compile(ATTRIBUTE + r'"([\w.]+)"')
 BY_CONSTANT = re.compile(ATTRIBUTE + r"(?:\w+::)*(k[A-Z]\w*)\s*[,)]")
 CONSTANT = re.compile(r'\bconstexpr (?:llvm::)?StringLiteral (k[A-Z]\w*)\s*=\s*"([^"]*)"')
+# What is no part of a library: a test's header, or a mistake that it plants.
+FOR_TESTS = re.compile(r'#include ["<](?:gtest/|gmock/|(?:\.\./)*test/)|\b\w*[Pp]lant(?:ed|Fault|After)\w*\b')
+LIBRARIES = (("include",), ("lib",), ("runtime", "lib"), ("runtime", "include"))
 # Accessors of attributes that ODS declares.
 ACCESSOR = re.compile(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;")
 DECLARED = re.compile(r"let discardableAttrs = \(ins(.*?)\);", re.DOTALL)
@@ -123,6 +129,17 @@ def room_of_include(name: str) -> str | None:
     if parts[0] in ("mlir", "mlir-c"):
         return "mlir"
     return None
+
+
+def find_tests(relative: Path, lines: list[str]) -> list[str]:
+    """Lines of a library's file that are there for tests alone."""
+    if not any(relative.parts[: len(top)] == top for top in LIBRARIES):
+        return []
+    return [
+        f"{relative}:{number}: '{match.group(0)}' is for tests alone: it belongs in test/lib"
+        for number, line in enumerate(lines, start=1)
+        if (match := FOR_TESTS.search(line.split("//", 1)[0]))
+    ]
 
 
 def check_runtime(texts: dict[Path, str], layers: dict[str, set[str]]) -> list[str]:
@@ -323,7 +340,7 @@ def main() -> int:
             room = room_of_file(relative)
             texts[relative] = path.read_text(errors="replace")
             lines = texts[relative].splitlines()
-            raw_names += find_raw_names(relative, lines)
+            raw_names += find_raw_names(relative, lines) + find_tests(relative, lines)
             for number, line in enumerate(lines, start=1):
                 match = INCLUDE.match(line)
                 target = room_of_include(match.group(1)) if match else None

@@ -80,7 +80,7 @@ config.available_features.update(pythons[config.python])
 
 # Tests name their tools by absolute path, so that an installed tool of the same
 # name never stands in for the one just built.
-for tool in ("shard-fuzz", "shard-lsp-server", "shard-opt", "shard-reduce", "shard-run", "shard-translate"):
+for tool in ("shard-fuzz", "shard-lsp-server", "shard-opt", "shard-reduce", "shard-run", "shard-run-planted", "shard-translate"):
     path = os.path.join(config.shardc_tools_dir, tool)
     if tool == "shard-run" and "races" in lit_config.params:
         path += "-tsan"

@@ -29,7 +29,6 @@
 #include "shardc/Layout/NumberFormula.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -604,8 +603,6 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
 /// of each release, or in blocks inside of it.
 void Planner::releaseBy(Buffer &buffer, int64_t limit) {
   buffer.to = buffer.lastUse;
-  if (isPlanted("memory-of-a-source-goes-on-before-its-release"))
-    return;
   for (spmd::ReleaseSiteOp release : buffer.releases) {
     if (span[release].second <= limit) {
       buffer.to = std::max(buffer.to, span[release].second);

@@ -19,7 +19,6 @@
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Views.h"
 
 namespace shardc {
@@ -91,8 +90,7 @@ public:
     unsigned exchanges = 0;
     while (place && !place->hasTrait<OpTrait::IsTerminator>()) {
       const Effects &effects = effectsOf(place);
-      if (!effects.isKnown || (mayTouch(source, effects.written) &&
-                               !isPlanted("source-changes-before-its-release")))
+      if (!effects.isKnown || mayTouch(source, effects.written))
         break;
       if (isa<RunSiteOp>(place) && ++exchanges == kMaxUnreleased)
         break;

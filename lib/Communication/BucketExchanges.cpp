@@ -14,7 +14,6 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
 
 namespace shardc {
@@ -187,10 +186,7 @@ static void stack(Bucket &bucket) {
   stack.setDimsAttr(builder.getArrayAttr(dims));
   stack.setReasonAttr(bucket.joinReasons());
   for (auto [i, member] : llvm::enumerate(bucket.members)) {
-    int64_t place = isPlanted("next-member-of-a-stack")
-                        ? (int64_t(i) + 1) % count
-                        : int64_t(i);
-    Value part = slice(builder, member->getLoc(), moved, 0, place, place + 1);
+    Value part = slice(builder, member->getLoc(), moved, 0, i, i + 1);
     member->getResult(0).replaceAllUsesWith(
         lower(builder, member->getLoc(), part));
   }
@@ -302,7 +298,7 @@ static void putSideBySide(Bucket &bucket) {
     Value part = slice(builder, member->getLoc(), moved, 1, begin, end);
     member->getResult(0).replaceAllUsesWith(
         reshape(builder, member->getLoc(), part, type.getShape()));
-    begin = isPlanted("all-rows-from-the-begin-of-a-bucket") ? 0 : end;
+    begin = end;
   }
   bucket.retire();
 }

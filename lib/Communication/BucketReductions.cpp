@@ -8,7 +8,6 @@
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
 
 namespace shardc {
@@ -22,8 +21,7 @@ using namespace shardc::spmd;
 
 static bool mayTravelTogether(Operation *one, Operation *other) {
   auto a = cast<AllReduceOp>(one), b = cast<AllReduceOp>(other);
-  return (a.getKind() == b.getKind() || isPlanted("bucket-of-other-kinds")) &&
-         (a.getAxes() == b.getAxes() || isPlanted("bucket-of-other-axes")) &&
+  return a.getKind() == b.getKind() && a.getAxes() == b.getAxes() &&
          a.getMeshAttr() == b.getMeshAttr() &&
          getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType());
 }
@@ -127,8 +125,7 @@ static void combine(Bucket &bucket) {
     OpFoldResult size = countElements(builder, at, input);
     member->getResult(0).replaceAllUsesWith(unflatten(
         builder, at, elementsOf(builder, at, reduced, begin, size), input));
-    if (!isPlanted("all-parts-of-a-bucket-from-its-begin"))
-      begin = compute<arith::AddIOp>(builder, at, begin, size);
+    begin = compute<arith::AddIOp>(builder, at, begin, size);
   }
   bucket.retire();
 }

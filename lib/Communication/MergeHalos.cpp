@@ -19,7 +19,6 @@
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -183,8 +182,7 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
         return std::nullopt;
       dim.neededFormula = hull;
     }
-    if (!isPlanted("merged-needs-of-the-first-alone"))
-      dim.needed = hullOf(dim.needed, other.needed);
+    dim.needed = hullOf(dim.needed, other.needed);
   }
   llvm::append_range(result.parts, b.parts);
   return result;
@@ -334,8 +332,7 @@ static bool isThereAt(Value value, Operation *op) {
 
 /// Adds `op` to `group` if one exchange for all is worth it.
 static bool join(Group &group, HaloExchangeOp op) {
-  if (group.fill && op.getFill() && group.fill != op.getFill() &&
-      !isPlanted("merged-with-another-fill"))
+  if (group.fill && op.getFill() && group.fill != op.getFill())
     return false;
   Value fill = group.fill ? group.fill : op.getFill();
   // The merged exchange takes the place of the first.
@@ -404,8 +401,6 @@ void Merger::merge(Group &group) {
   SmallVector<Attribute> parts;
   for (const Tables &part : group.hull.parts)
     parts.push_back(ExchangePartAttr::get(builder.getContext(), part));
-  if (!parts.empty() && isPlanted("merged-without-the-last-part"))
-    parts.pop_back();
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
   // Numbers of one binding do not say what others need.
@@ -413,11 +408,6 @@ void Merger::merge(Group &group) {
     return bool(dim.neededFormula);
   });
   Value fill = isBoundLate || readsFill(group.hull) ? group.fill : Value();
-  if (fill && isPlanted("merged-fill-of-zero"))
-    fill = stablehlo::ConstantOp::create(
-        builder, first.getLoc(),
-        DenseElementsAttr::get(cast<RankedTensorType>(fill.getType()),
-                               builder.getZeroAttr(type.getElementType())));
   auto merged = HaloExchangeOp::create(
       builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
       fill, builder.getArrayAttr(dims), first.getMeshAttr(),
@@ -446,10 +436,7 @@ void Merger::merge(Group &group) {
       }
       SmallVector<int64_t> first;
       for (auto [mine, all] : llvm::zip_equal(intervals, whole.needed))
-        first.push_back(mine.empty() ||
-                                isPlanted("merged-part-from-the-first-element")
-                            ? 0
-                            : mine.begin - all.begin);
+        first.push_back(mine.empty() ? 0 : mine.begin - all.begin);
       offsets[whole.dim] = lookup(op, first, whole.axes, offset);
       if (result.isDynamicDim(whole.dim))
         sizes[whole.dim] = lookup(op, sizesOf(intervals), whole.axes, size);

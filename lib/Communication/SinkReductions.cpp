@@ -19,7 +19,6 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
-#include "shardc/Support/PlantedFault.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SINKREDUCTIONSPASS
@@ -48,8 +47,7 @@ static int64_t elementsOf(Value value) {
 
 /// True if the reduction adds, and starts from zero.
 static bool addsUp(stablehlo::ReduceOp op) {
-  if (op->getNumResults() != 1 || (!isAnyZero(op->getOperand(1)) &&
-                                   !isPlanted("sum-from-a-start-on-each-rank")))
+  if (op->getNumResults() != 1 || !isAnyZero(op->getOperand(1)))
     return false;
   Block &body = op->getRegion(0).front();
   auto add = dyn_cast<stablehlo::AddOp>(body.front());
@@ -140,9 +138,7 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
     return llvm::all_of(llvm::drop_begin(user->getOperands()),
                         [&](Value value) { return isUniform(value, op); });
-  if ((op.getKind() != ReductionKind::Sum &&
-       !isPlanted("maximum-taken-for-linear")) ||
-      keepSums)
+  if (op.getKind() != ReductionKind::Sum || keepSums)
     return false;
   if (isa<stablehlo::NegOp>(user))
     return true;
@@ -152,9 +148,7 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
   if (!isa<FloatType>(getElementTypeOrSelf(user->getResult(0))))
     return false;
   if (isa<stablehlo::MulOp>(user) ||
-      (isa<stablehlo::DivOp>(user) &&
-       (use.getOperandNumber() == 0 ||
-        isPlanted("quotient-by-a-partial-value")))) {
+      (isa<stablehlo::DivOp>(user) && use.getOperandNumber() == 0)) {
     Value other = user->getOperand(1 - use.getOperandNumber());
     return other != use.get() && isUniform(other, op);
   }
@@ -210,8 +204,7 @@ bool Sinker::mergeInSum(Operation *sum, OpOperand &use, AllReduceOp op) {
   AllReduceOp second = chainAbove(other, op);
   if (!second)
     return false;
-  if (!isPlanted("sum-of-two-sums-left-partial"))
-    combine(sum->getResult(0), op, op.getAxes(), second.getReasonAttr());
+  combine(sum->getResult(0), op, op.getAxes(), second.getReasonAttr());
   drop(second);
   drop(op);
   return true;
@@ -238,8 +231,7 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
     return false;
   auto type = cast<RankedTensorType>(argument.getType());
   Value initial = loop->getOperand(number);
-  bool startsFromZero =
-      isAnyZero(initial) || isPlanted("start-of-a-loop-on-each-rank");
+  bool startsFromZero = isAnyZero(initial);
   DenseElementsAttr none =
       neutralElement(ReductionKind::Sum, type.getElementType());
   if (!startsFromZero && (!type.hasStaticShape() || !none))
@@ -271,8 +263,7 @@ bool Sinker::mergeInReduction(AllReduceOp below, AllReduceOp op) {
       return false;
     axes.push_back(axis);
   }
-  if (!isPlanted("second-axis-of-two-reductions-lost"))
-    below.setAxesAttr(builder.getArrayAttr(axes));
+  below.setAxesAttr(builder.getArrayAttr(axes));
   drop(op);
   return true;
 }
@@ -361,9 +352,6 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
       exchange.axes.push_back(mesh.getAxisIndex(axis.getValue()));
     exchange.owned.assign(dim->kept.size(), whole);
     exchange.needed.assign(dim->kept.begin(), dim->kept.end());
-    if (isPlanted("kept-part-of-the-next-rank"))
-      std::rotate(exchange.needed.begin(), exchange.needed.begin() + 1,
-                  exchange.needed.end());
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, exchange));
     for (StringAttr axis : dim->axes)
       if (llvm::is_contained(group, axis) &&
@@ -484,8 +472,6 @@ bool Sinker::dropUniform(AllReduceOp op) {
   }
   if (gone.empty())
     return false;
-  if (isPlanted("equal-terms-counted-once"))
-    times = 1;
   Value value = op.getInput();
   auto type = cast<RankedTensorType>(value.getType());
   switch (op.getKind()) {

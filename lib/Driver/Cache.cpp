@@ -596,8 +596,8 @@ static const std::string &thisCompiler() {
 
 bool shardc::isCacheable(const ModelOptions &options) {
   const StageOptions &stages = options.stages;
-  return !stages.memoryLimitOf && stages.plantFault.empty() &&
-         !stages.explain && !stages.inspectLocal && !stages.listTiles &&
+  return !stages.memoryLimitOf && !stages.instrument && !stages.explain &&
+         !stages.inspectLocal && !stages.listTiles &&
          is_contained({"default", "generated"}, stages.kernels);
 }
 

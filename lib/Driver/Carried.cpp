@@ -82,12 +82,11 @@ static void visit(Fields &fields, ModelOptions &options) {
          keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
          exactSums, explain, localText, origins, hostCalls, threads, trace,
          memoryLimit, memoryLimitOf, quick, target, arch, gpuArch, checkKernels,
-         kernels, plantFault, inspectLocal, tf32, tiles, listTiles, cancelled] =
+         kernels, instrument, inspectLocal, tf32, tiles, listTiles, cancelled] =
       options.stages;
-  // What is printed or looked at, and faults that tests plant, are not the
-  // program's; a limit of memory that a machine gives is not the program's
-  // either.
-  (void)explain, (void)localText, (void)origins, (void)plantFault,
+  // What is printed or looked at is not the program's; a limit of memory that a
+  // machine gives is not the program's either.
+  (void)explain, (void)localText, (void)origins, (void)instrument,
       (void)memoryLimitOf, (void)inspectLocal, (void)listTiles, (void)cancelled;
   int64_t ranks = options.ranks.value_or(0);
   int64_t targetNumber = static_cast<int64_t>(target);

@@ -16,7 +16,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementBytes.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -220,7 +219,7 @@ LogicalResult Emitter::emitIteration(Loop &loop, Iteration &iteration,
               .sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
     FailureOr<SmallVector<Value>> results =
         buildOnRows(builder, source, form, operands, count, offset);
-    if (failed(results) || isPlanted("rows-of-an-op-that-has-none"))
+    if (failed(results))
       return source->emitOpError(
           "has no form on a block of rows, which the plan of memory counts on");
     for (auto [i, value] : llvm::enumerate(op.results)) {
@@ -429,5 +428,9 @@ LogicalResult Emitter::run() {
 
 LogicalResult memory::emitPlan(PlannedBlock &planned, const RowSpaces &rows,
                                int64_t blockBytes) {
+  if (!planned.program.isOrdered())
+    return planned.ops.front()->getParentOp()->emitError(
+        "the plan of memory reads values before they are made: a mistake of "
+        "the compiler; a larger limit may avoid it");
   return Emitter(planned, rows, blockBytes).run();
 }

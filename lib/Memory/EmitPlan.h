@@ -16,8 +16,9 @@ struct PlannedBlock {
 };
 
 /// Writes the plan down in place of the block's ops. Loops work on blocks of
-/// rows that take about `blockBytes`. Failure where an op has no form on rows
-/// after all: a mistake of ours, with a diagnostic on it.
+/// rows that take about `blockBytes`. Failure where the plan reads what is not
+/// yet made, or an op has no form on rows after all: mistakes of ours, with a
+/// diagnostic on them.
 mlir::LogicalResult emitPlan(PlannedBlock &planned, const RowSpaces &rows,
                              int64_t blockBytes);
 

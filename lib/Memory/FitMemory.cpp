@@ -13,7 +13,6 @@
 #include "shardc/Memory/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/ElementwiseTrait.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
 
 namespace shardc {
@@ -302,14 +301,6 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
                  : builder.getStringAttr(nameLargest(*chosen, *planner))));
     if (summary.loops == 0 && summary.repeated == 0)
       return;
-    if (isPlanted("plan-of-memory-in-another-order"))
-      std::reverse(chosen->program.order.begin(), chosen->program.order.end());
-    if (!chosen->program.isOrdered()) {
-      function.emitError("the plan of memory reads values before they are "
-                         "made: a mistake of the compiler; a larger limit "
-                         "may avoid it");
-      return signalPassFailure();
-    }
     if (failed(emitPlan(*chosen, rows, blockBytesFor(limit))))
       signalPassFailure();
   }

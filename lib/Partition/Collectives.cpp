@@ -22,7 +22,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Refusal.h"
 
 using namespace mlir;
@@ -271,9 +270,7 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, ArrayRef<Dim> dims,
       for (Interval part : own.intervals) {
         if (number == cutDim) {
           from.intervals.push_back(part);
-          int64_t member = isPlanted("parts-to-the-wrong-member")
-                               ? parts - 1 - place[c]
-                               : place[c];
+          int64_t member = place[c];
           to.intervals.push_back(
               {member * size / parts, (member + 1) * size / parts});
           continue;
@@ -415,8 +412,7 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, ArrayRef<Dim> dims,
     needed.push_back(source < 0 ? static_cast<int64_t>(table->size()) : source);
   }
   auto type = cast<RankedTensorType>(local.getType());
-  Blocks blocks = isPlanted("permuted-backwards") ? Blocks{axes, needed, owned}
-                                                  : Blocks{axes, owned, needed};
+  Blocks blocks{axes, owned, needed};
   if (dims.empty()) {
     SmallVector<Dim> one;
     FailureOr<Value> moved = withLeadingDim(local, one);
@@ -439,12 +435,8 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, ArrayRef<Dim> dims,
 FailureOr<Value> CollectiveBuilder::allGather(Value local, ArrayRef<Dim> dims,
                                               int64_t dim,
                                               const Groups &groups) {
-  SmallVector<int64_t> block(groups.block);
-  if (isPlanted("gathered-in-reverse"))
-    for (auto [at, first] : llvm::zip(block, groups.first))
-      at = 2 * first + groups.size - 1 - at;
   Blocks blocks = ofGroup(groups);
-  blocks.owned = block;
+  blocks.owned = groups.block;
   return dims[dim].own.formula.isOpen()
              ? exchangeApart(local, dims, dim, blocks)
              : exchange(local, dims, dim, blocks);
@@ -516,9 +508,7 @@ static std::optional<ReductionKind> recognise(Region &body) {
   if (isa<stablehlo::MulOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Product;
   if (isa<stablehlo::MaxOp>(op))
-    return isPredicate                         ? ReductionKind::Or
-           : isPlanted("smallest-for-largest") ? ReductionKind::Min
-                                               : ReductionKind::Max;
+    return isPredicate ? ReductionKind::Or : ReductionKind::Max;
   if (isa<stablehlo::MinOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Min;
   return std::nullopt;
@@ -610,11 +600,8 @@ CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter,
       kept.axes.assign(groups.axes.begin(), groups.axes.end());
       kept.intervals.clear();
       for (int64_t own : groups.place) {
-        int64_t place = isPlanted("part-of-the-sum-of-another-member")
-                            ? (own + 1) % groups.size
-                            : own;
         kept.intervals.push_back(
-            {place * size / groups.size, (place + 1) * size / groups.size});
+            {own * size / groups.size, (own + 1) * size / groups.size});
       }
     }
     exchanges.push_back(combineTables(tables, i, own, kept));

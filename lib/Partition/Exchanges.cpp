@@ -6,7 +6,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/NearbyExtents.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
 #include <map>
 
@@ -87,9 +86,7 @@ IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim,
     table.axes.push_back(mesh.getAxisIndex(axis.getValue()));
   Boundaries bounds = dim.getBoundaries(mesh, size);
   for (int64_t i = 0; i < bounds.numShards(); ++i)
-    table.intervals.push_back(bounds.shard(
-        isPlanted("owned-blocks-as-if-in-reverse") ? bounds.numShards() - 1 - i
-                                                   : i));
+    table.intervals.push_back(bounds.shard(i));
   if (bounds.formula())
     table.formula = Formula::shards(bounds.formula(),
                                     {table.axes.begin(), table.axes.end()});
@@ -114,10 +111,7 @@ static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole,
     whole /= size;
   }
   int64_t index = 0;
-  SmallVector<int64_t> order(axes);
-  if (isPlanted("axes-of-a-table-in-another-order"))
-    std::reverse(order.begin(), order.end());
-  for (int64_t axis : order)
+  for (int64_t axis : axes)
     index = index * mesh.getAxisSizes()[axis] +
             coordinate[llvm::find(allAxes, axis) - allAxes.begin()];
   return index;
@@ -152,9 +146,7 @@ DimExchange shardc::combineTables(RankTables &tables, int64_t dim,
     exchange.owned.push_back(
         owned.intervals[project(mesh, exchange.axes, i, owned.axes)]);
     exchange.needed.push_back(
-        needed.intervals[isPlanted("every-rank-needs-what-the-first-does")
-                             ? 0
-                             : project(mesh, exchange.axes, i, needed.axes)]);
+        needed.intervals[project(mesh, exchange.axes, i, needed.axes)]);
   }
   if (exchange.ownedFormula && exchange.neededFormula &&
       (tables.evaluate(exchange.ownedFormula, exchange.axes).intervals !=
@@ -332,9 +324,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
       Interval kept = intersect(owned, needed);
       if (kept.empty())
         kept = {owned.begin, owned.begin};
-      offset.push_back(isPlanted("owned-part-from-the-begin-of-the-block")
-                           ? 0
-                           : kept.begin - owned.begin);
+      offset.push_back(kept.begin - owned.begin);
       size.push_back(kept.size());
       below.push_back(kept.empty() ? needed.size() : kept.begin - needed.begin);
       above.push_back(kept.empty() ? 0 : needed.end - kept.end);
@@ -344,8 +334,6 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
     offsets[dim.dim] = tables.lookup(offset, dim.axes);
     sizes[dim.dim] = tables.lookup(size, dim.axes);
     keptShape[dim.dim] = staticSize(size);
-    if (isPlanted("padding-above-for-below"))
-      std::swap(below, above);
     low[dim.dim] = tables.lookup(below, dim.axes);
     high[dim.dim] = tables.lookup(above, dim.axes);
   }
@@ -356,7 +344,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
   if (!pads)
     return result;
   RankedTensorType padded = neededType(type, dims);
-  if (!fill || isPlanted("padding-with-zero-for-the-fill"))
+  if (!fill)
     fill = stablehlo::ConstantOp::create(
         builder, loc,
         cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
@@ -407,8 +395,6 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
       moving.push_back(dim);
   if (!llvm::any_of(moving, moves))
     return local;
-  if (neededType(type, moving) == type && isPlanted("exchange-left-out"))
-    return local;
 
   MeshAttr mesh = tables.getMesh();
   Exchange exchange;
@@ -450,10 +436,6 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
       reason.empty() ? StringAttr() : builder.getStringAttr(reason);
   if (!reachesOut)
     fill = {};
-  else if (isPlanted("zero-for-the-fill-of-an-exchange"))
-    fill = stablehlo::ConstantOp::create(
-        builder, loc,
-        cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   FlatSymbolRefAttr meshName = tables.getMeshName();
   switch (kind) {
   case ExchangeKind::AllGather:

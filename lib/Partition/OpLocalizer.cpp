@@ -5,7 +5,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -104,8 +103,7 @@ const IntervalTable &OpLocalizer::asNumbers(const IntervalTable &table) {
 
 Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type,
                           ValueRange locals) {
-  if (tensor.fill == Fill::Operand &&
-      !isPlanted("zero-for-the-fill-of-an-operand"))
+  if (tensor.fill == Fill::Operand)
     return locals[tensor.fillOperand];
   return stablehlo::ConstantOp::create(
       opBuilder, global->getLoc(),
@@ -116,13 +114,11 @@ Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map,
                           const IntervalTable &positions, Value fill) {
   SmallVector<int64_t> first, size;
   for (Interval interval : positions.intervals) {
-    first.push_back(
-        elementsAt(interval, map.baseDilation).begin * map.baseDilation -
-        interval.begin + (isPlanted("dilated-one-too-far") ? 1 : 0));
+    first.push_back(elementsAt(interval, map.baseDilation).begin *
+                        map.baseDilation -
+                    interval.begin);
     size.push_back(interval.size());
   }
-  if (isPlanted("dilated-in-the-first-shards-phase"))
-    first.assign(first.size(), first.front());
   auto type = cast<RankedTensorType>(local.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = staticSize(size);
@@ -201,25 +197,13 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
                               formulaOf(shardc::wholeTable(mesh, size)));
         }
       }
-      if (isPlanted("needed-one-too-high"))
-        for (Interval &interval : needed.intervals)
-          interval = {interval.begin + 1, interval.end + 1};
-      if (isPlanted("needed-one-too-low"))
-        for (Interval &interval : needed.intervals)
-          interval = {interval.begin - 1, interval.end - 1};
-      if (isPlanted("needed-of-the-last-shard-one-too-low") &&
-          needed.intervals.size() > 1)
-        needed.intervals.back() = {needed.intervals.back().begin - 1,
-                                   needed.intervals.back().end - 1};
       if (tensor.padding != Padding::Constant)
         needed = neededTable(map);
       DimExchange &exchange =
           dims.emplace_back(combineTables(tables, dim, owned, needed));
-      if (llvm::any_of(exchange.needed,
-                       [&](Interval interval) {
-                         return !Interval{0, size}.contains(interval);
-                       }) &&
-          !isPlanted("padding-mode-forgotten"))
+      if (llvm::any_of(exchange.needed, [&](Interval interval) {
+            return !Interval{0, size}.contains(interval);
+          }))
         exchange.padding = tensor.padding;
     }
     Value fill;
@@ -295,12 +279,10 @@ OpFoldResult OpLocalizer::resultDimSize(int64_t result, int64_t dim) {
 
 OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
   const IndexMap &map = opRule.results[result].dims[dim];
-  if (!usesLocalFactor(map) || isPlanted("result-offset-left-out"))
+  if (!usesLocalFactor(map))
     return opBuilder.getIndexAttr(0);
-  bool isAtEnd = isPlanted("result-offset-of-the-end");
-  return lookupOf(neededTable(map), Formula::begin, [&](Interval interval) {
-    return isAtEnd ? interval.end : interval.begin;
-  });
+  return lookupOf(neededTable(map), Formula::begin,
+                  [](Interval interval) { return interval.begin; });
 }
 
 bool OpLocalizer::isPartial() {
@@ -321,14 +303,8 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
     for (int64_t axis : cut.axes)
       axes.push_back(mesh.getAxisNames()[axis].getValue());
   }
-  if (!kind || isPlanted("reduction-not-completed"))
+  if (!kind)
     return partial;
-  if (axes.size() > 1 &&
-      isPlanted("reduction-completed-along-all-axes-but-one"))
-    axes.pop_back();
-  if (isPlanted("reduction-completed-by-another-kind"))
-    kind =
-        *kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
   std::string reason =
       ("'" + global->getName().getStringRef() + "' reduces a dim that is cut")
           .str();
@@ -340,10 +316,7 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
 }
 
 IntervalTable OpLocalizer::factorTable(int64_t factor) {
-  IntervalTable table = iterationsOf(factor);
-  if (isPlanted("factor-of-the-first-shard-everywhere"))
-    table.intervals.assign(table.intervals.size(), table.intervals.front());
-  return asNumbers(table);
+  return asNumbers(iterationsOf(factor));
 }
 
 SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
@@ -367,7 +340,7 @@ SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
   auto type = dyn_cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<IntervalTable> found;
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    found.push_back(usesLocalFactor(map) && !isPlanted("result-taken-for-whole")
+    found.push_back(usesLocalFactor(map)
                         ? asNumbers(neededTable(map))
                         : asNumbers(shardc::wholeTable(tables.getMesh(),
                                                        type.getDimSize(dim))));
@@ -388,8 +361,6 @@ Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned,
 
 Value OpLocalizer::allReduce(Value partial, ReductionKind kind,
                              ArrayRef<int64_t> axes, StringRef why) {
-  if (isPlanted("rule-combines-by-another-kind"))
-    kind = kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
   SmallVector<StringRef> names;
   for (int64_t axis : axes)
     names.push_back(tables.getMesh().getAxisNames()[axis].getValue());

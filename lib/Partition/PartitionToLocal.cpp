@@ -21,7 +21,6 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Support/BoundaryAttributes.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
@@ -187,11 +186,7 @@ LogicalResult Partitioner::convertOp(Operation &op) {
 Value Partitioner::localizeExtent(ExtentOp op) {
   Location loc = op.getLoc();
   int64_t placeholder = op.getPlaceholder();
-  if (isPlanted("half-an-extent-as-a-number"))
-    placeholder /= 2;
   IntervalTable whole = wholeTable(tables.getMesh(), placeholder);
-  if (isPlanted("extent-of-one-binding"))
-    whole.formula = {};
   Value size = getValueOrCreateConstantIndexOp(
             builder, loc,
             whole.formula ? tables.lookup(Formula::size(whole.formula), {})
@@ -293,11 +288,6 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     }
   }
   mapping.map(op.getResults(), local->getResults());
-  for (unsigned i = 1; i < op.getNumResults(); ++i)
-    if (op.getResult(i - 1).getType() == op.getResult(i).getType() &&
-        local->getResult(i - 1).getType() == local->getResult(i).getType() &&
-        isPlanted("results-of-a-branch-or-loop-swapped"))
-      mapping.map(op.getResult(i - 1), local->getResult(i));
   return success();
 }
 
@@ -508,9 +498,6 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
                               tables.getMesh().getAxisNames()[axis]))
         return {};
     DimExchange kept = dim;
-    if (isPlanted("scattered-to-the-next-rank"))
-      std::rotate(kept.needed.begin(), kept.needed.begin() + 1,
-                  kept.needed.end());
     attrs.push_back(
         DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
     shape[dim.dim] = neededSize(dim);
@@ -532,17 +519,11 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
        llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims())) {
     int64_t size = type.getDimSize(i);
     IntervalTable target = ownedTable(mesh, to, size);
-    if (isPlanted("reshard-to-the-next-rank"))
-      std::rotate(target.intervals.begin(), target.intervals.begin() + 1,
-                  target.intervals.end());
     dims.push_back(
         combineTables(tables, i, ownedTable(mesh, from, size), target));
   }
   Value combined = combinePartial(op),
         local = tryReduceScatter(op, combined, dims);
-  if (combined.getType() == localType(op.getResult()) && !local &&
-      isPlanted("reshard-left-out"))
-    local = combined;
   if (!local)
     local = emitExchange(builder, op.getLoc(), tables, combined, dims, {},
                          op.getReason());

@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -35,7 +34,7 @@ static bool compare(stablehlo::ComparisonDirection direction, const APInt &a,
   case stablehlo::ComparisonDirection::NE:
     return a != b;
   case stablehlo::ComparisonDirection::LT:
-    return less || (a == b && isPlanted("rank-less-or-equal-for-less"));
+    return less;
   case stablehlo::ComparisonDirection::LE:
     return less || a == b;
   case stablehlo::ComparisonDirection::GT:
@@ -62,11 +61,8 @@ static std::optional<APInt> combine(Operation *op, const APInt &a,
                        : std::nullopt;
       })
       .Case([&](stablehlo::RemOp) {
-        return divides
-                   ? Result(isPlanted("rank-quotient-for-remainder") ? a.udiv(b)
-                            : isUnsigned ? a.urem(b)
-                                         : a.srem(b))
-                   : std::nullopt;
+        return divides ? Result(isUnsigned ? a.urem(b) : a.srem(b))
+                       : std::nullopt;
       })
       .Case([&](stablehlo::MaxOp) {
         return isUnsigned ? llvm::APIntOps::umax(a, b)
@@ -119,9 +115,8 @@ Known RankValues::evaluate(Value value) {
   Numbers result;
   if (isa<stablehlo::PartitionIdOp>(op)) {
     for (int64_t rank = 0; rank < numRanks; ++rank)
-      result.push_back(APInt(
-          type.getWidth(), rank + (isPlanted("rank-number-off-by-one") ? 1 : 0),
-          /*isSigned=*/false, /*implicitTrunc=*/true));
+      result.push_back(APInt(type.getWidth(), rank,
+                             /*isSigned=*/false, /*implicitTrunc=*/true));
     return result;
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
@@ -172,10 +167,8 @@ Known RankValues::evaluate(Value value) {
     } else if (isa<stablehlo::NegOp>(op)) {
       result.push_back(-(*operands[0])[rank]);
     } else if (isa<stablehlo::SelectOp>(op)) {
-      result.push_back((*operands[(*operands[0])[rank].isZero() !=
-                                          isPlanted("rank-select-turned-round")
-                                      ? 2
-                                      : 1])[rank]);
+      result.push_back(
+          (*operands[(*operands[0])[rank].isZero() ? 2 : 1])[rank]);
     } else {
       std::optional<APInt> number;
       if (operands.size() == 2)
@@ -208,8 +201,6 @@ Value RankValues::localize(Operation *op, OpBuilder &builder,
     if (matters)
       axes.push_back(axis);
   }
-  if (!axes.empty() && isPlanted("rank-values-along-all-axes-but-one"))
-    axes.pop_back();
   table.resize(tables.countCoordinates(axes));
   for (auto [rank, number] : llvm::enumerate(*numbers))
     table[coordinateAlong(sizes, axes, rank)] =

@@ -92,6 +92,8 @@ static LogicalResult run(ModuleOp module, const StageOptions &options,
   // After each stage, not each pass: that takes a quarter of the time.
   pm.enableVerifier(false);
   build(pm);
+  if (options.instrument)
+    options.instrument(pm);
   SkipPassesIfCancelled skip(module.getContext(), options);
   if (failed(pm.run(module)) || options.isCancelled())
     return failure();

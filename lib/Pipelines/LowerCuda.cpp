@@ -154,11 +154,6 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
   buildCpuToLLVMPipeline(pm, kernels);
   pm.addPass(createCheckStatusPass());
-  if (!options.plantFault.empty()) {
-    PlantFaultPassOptions plant;
-    plant.fault = options.plantFault;
-    pm.addPass(createPlantFaultPass(plant));
-  }
   if (emulated) {
     EmulateNvvmPassOptions emulation;
     emulation.check = options.checkKernels;

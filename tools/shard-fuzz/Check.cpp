@@ -12,7 +12,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Interpreter/Interpreter.h"
 #include "shardc/Pipelines/Compile.h"
-#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -71,43 +70,15 @@ static int64_t threadsOfRank = 1, numSteps = 1;
 void setThreads(int64_t threads) { threadsOfRank = threads; }
 void setSteps(int64_t steps) { numSteps = steps; }
 
-/// compileProgram with a fault in the local view.
-static mlir::FailureOr<CompiledProgram>
-compileWithFault(mlir::ModuleOp module, const StageOptions &options,
-                 StringRef fault, bool &planted) {
-  auto run = [&](function_ref<void(mlir::OpPassManager &)> build) {
-    mlir::PassManager pm(module.getContext(),
-                         mlir::ModuleOp::getOperationName(),
-                         mlir::PassManager::Nesting::Implicit);
-    build(pm);
-    return pm.run(module);
-  };
-  CompiledProgram program;
-  if (failed(run([&](mlir::OpPassManager &pm) {
-        buildImportStage(pm, options);
-        buildRaiseStage(pm, options);
-        buildPropagateStage(pm, options);
-        buildPartitionStage(pm, options);
-      })))
-    return mlir::failure();
-  planted = plantFault(module, fault);
-  if (!planted)
-    return program;
-  if (failed(run([&](mlir::OpPassManager &pm) {
-        buildCommunicateStage(pm, options);
-      })))
-    return mlir::failure();
-  program.metadata = describeProgram(module);
-  if (failed(lowerToLLVM(module, options)))
-    return mlir::failure();
-  embedMetadata(module, program.metadata);
-  SmallVector<char, 0> object;
-  raw_svector_ostream stream(object);
-  if (failed(emitObjectFile(module, options.arch, stream,
-                            optimizationOf(options))))
-    return mlir::failure();
-  program.object.assign(object.begin(), object.end());
-  return program;
+/// Has `fault` planted, and says in `planted` whether there was a place for it.
+/// A program without one is not compiled to its end.
+static void plantIn(StageOptions &options, StringRef fault, bool &planted) {
+  auto stop = std::make_shared<std::atomic<bool>>(false);
+  options.cancelled = stop;
+  options.instrument = planterOf(fault, [stop, &planted](bool isPlace) {
+    planted |= isPlace;
+    *stop = !planted;
+  });
 }
 
 /// Compiles and loads; an empty optional with `outcome` set on failure.
@@ -139,8 +110,9 @@ load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
   if (module) {
     bool found = false;
-    compiled = fault.empty() ? compileProgram(*module, options)
-                             : compileWithFault(*module, options, fault, found);
+    if (!fault.empty())
+      plantIn(options, fault, found);
+    compiled = compileProgram(*module, options);
     if (planted)
       *planted = found;
   }
@@ -400,8 +372,10 @@ static Outcome checkSchedules(Session &session, ArrayRef<HostArray> inputs,
 static bool verifiesPartitions = false;
 void verifyPartitions() { verifiesPartitions = true; }
 
-/// Compiles `program` to its local view and compares that with its text.
-static Outcome verify(mlir::MLIRContext &context, const Program &program) {
+/// Compiles `program` to its local view, with `fault` if there is one, and
+/// compares that with its text.
+static Outcome verify(mlir::MLIRContext &context, const Program &program,
+                      StringRef fault) {
   std::string errors, remarks;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
@@ -415,10 +389,14 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
       mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
   if (!module)
     return {Verdict::Refused, errors, 0};
-  plantedFaultHits = 0;
+  bool isPlanted = false;
+  StageOptions options;
+  if (!fault.empty())
+    plantIn(options, fault, isPlanted);
   mlir::OwningOpRef<mlir::ModuleOp> local = module->clone();
-  if (failed(compileToLocal(*local, StageOptions())))
-    return {Verdict::Refused, errors, 0};
+  if (failed(compileToLocal(*local, options)))
+    return fault.empty() || isPlanted ? Outcome{Verdict::Refused, errors, 0}
+                                      : Outcome{Verdict::Passed, "", 0};
   interpreter::Options limits;
   limits.maxWork = kVerifiedWork;
   auto verified =
@@ -427,7 +405,7 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
     return {Verdict::Misread, errors, 0};
   if (*verified == interpreter::Verification::NotKnown)
     return {Verdict::Passed, kNotInterpreted + remarks, 0};
-  return {Verdict::Passed, plantedFaultHits ? kMadeMistake : "", 0};
+  return {Verdict::Passed, isPlanted ? kMadeMistake : "", 0};
 }
 
 /// Compares what ranks have computed with one rank's; passed where they agree.
@@ -640,7 +618,7 @@ static Outcome checkResults(mlir::MLIRContext &context, const Program &program,
   if (comparesBits)
     return checkBits(context, program, optimized);
   if (verifiesPartitions)
-    return verify(context, program);
+    return verify(context, program, fault);
   Outcome outcome;
   std::optional<Session> sharded =
       load(context, program.text(), /*unsharded=*/false, optimized, fault,

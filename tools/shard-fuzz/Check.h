@@ -43,8 +43,8 @@ void verifyPartitions();
 /// What Outcome::message of a program that passed begins with where the
 /// interpreter did not know it.
 extern const char *const kNotInterpreted;
-/// The same where a stage made the mistake that is planted in it
-/// (Support/PlantedFault.h), and the local view is right all the same.
+/// The same where a fault was planted, and the local view is right all the
+/// same.
 extern const char *const kMadeMistake;
 
 /// Compiles `program` for its mesh and for one rank, runs both on the same

@@ -1,15 +1,23 @@
 //===- Faults.cpp - Mistakes to be found ----------------------------------===//
 
 #include "Faults.h"
+#include "PlantAfter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -18,7 +26,16 @@ using namespace shardc::spmd;
 namespace {
 struct Fault {
   const char *name;
+  /// Makes the mistake wherever it can be made; returns whether it can be.
   bool (*plant)(ModuleOp);
+  /// After this pass. The default: after Partition, before communication is
+  /// optimised.
+  const char *after = "spmd-verify-local";
+  /// Kinds of ops, with commas between, three of four ops are to be of.
+  const char *kinds = "";
+  /// Whether the interpreter knows what the edit is made of, so that it can say
+  /// that the local view is wrong.
+  bool isInterpreted = true;
 };
 } // namespace
 
@@ -625,6 +642,340 @@ static bool shiftKeys(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// What is left out or taken for another
+//===----------------------------------------------------------------------===//
+
+/// Ranks keep what they own, where that has the shape of what they need.
+static bool leaveExchangesOut(ModuleOp module) {
+  SmallVector<ExchangeOpInterface> ops;
+  module.walk([&](ExchangeOpInterface op) { ops.push_back(op); });
+  bool any = false;
+  for (ExchangeOpInterface op : ops) {
+    if (op->getNumResults() != 1 ||
+        op->getResult(0).getType() != op.getSource().getType())
+      continue;
+    op->getResult(0).replaceAllUsesWith(op.getSource());
+    op->erase();
+    any = true;
+  }
+  return any;
+}
+
+/// Lets `edit` change the tables of all ops that move blocks.
+static bool editAllTables(ModuleOp module, Edit edit) {
+  bool halo = editTables<HaloExchangeOp>(module, edit),
+       moved = editTables<RebalanceOp>(module, edit),
+       gathered = editTables<AllGatherOp>(module, edit),
+       crossed = editTables<AllToAllOp>(module, edit);
+  return halo || moved || gathered || crossed;
+}
+
+/// Every coordinate is taken to need what the first one does.
+static bool needAsTheFirst(ModuleOp module) {
+  return editAllTables(module, [](shardc::DimExchange &dim, int64_t) {
+    if (!sameSizes(dim.needed) || llvm::all_equal(dim.needed))
+      return false;
+    dim.needed.assign(dim.needed.size(), dim.needed.front());
+    return true;
+  });
+}
+
+/// The first coordinate is taken to own the last block.
+static bool ownInReverse(ModuleOp module) {
+  return editAllTables(module, [](shardc::DimExchange &dim, int64_t) {
+    if (dim.owned.size() < 2 || !sameSizes(dim.owned) ||
+        llvm::all_equal(dim.owned))
+      return false;
+    std::reverse(dim.owned.begin(), dim.owned.end());
+    return true;
+  });
+}
+
+/// What is outside is read at another place.
+static bool mistakePadding(ModuleOp module) {
+  return editTables<HaloExchangeOp>(
+      module, [](shardc::DimExchange &dim, int64_t) {
+        switch (dim.padding) {
+        case Padding::Constant:
+          return false;
+        case Padding::Wrap:
+          dim.padding = Padding::Edge;
+          return true;
+        case Padding::Edge:
+          dim.padding = Padding::Wrap;
+          return true;
+        case Padding::Reflect:
+          dim.padding = Padding::Symmetric;
+          return true;
+        case Padding::Symmetric:
+          dim.padding = Padding::Reflect;
+          return true;
+        }
+        llvm_unreachable("all paddings are listed");
+      });
+}
+
+/// Of two results of one type the second is taken for the first.
+static bool swapResults(ModuleOp module) {
+  bool any = false;
+  module.walk([&](Operation *op) {
+    if (!isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
+      return;
+    for (unsigned i = 1; i < op->getNumResults(); ++i) {
+      Value one = op->getResult(i - 1), other = op->getResult(i);
+      if (one.getType() != other.getType() || one.use_empty())
+        continue;
+      one.replaceAllUsesWith(other);
+      any = true;
+    }
+  });
+  return any;
+}
+
+/// Numbers that a program computes of its rank are those of the next one.
+static bool takeNextRank(ModuleOp module) {
+  bool any = false;
+  for (LookupOp op : all<LookupOp>(module)) {
+    std::vector<int64_t> table = op.getTable().vec();
+    bool isNumber =
+        !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
+          return isa<arith::IndexCastOp>(user) &&
+                 llvm::all_of(user->getUsers(),
+                              llvm::IsaPred<tensor::FromElementsOp>);
+        });
+    if (!isNumber || llvm::all_equal(table))
+      continue;
+    std::rotate(table.begin(), table.begin() + 1, table.end());
+    op.setTable(table);
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges that became one
+//===----------------------------------------------------------------------===//
+
+/// The slices that are all that is read of `value`, if there are as many.
+static SmallVector<Operation *> slicesOf(Value value, size_t least) {
+  SmallVector<Operation *> slices;
+  for (Operation *user : value.getUsers()) {
+    if (isa<tensor::DimOp>(user))
+      continue;
+    if (!isa<stablehlo::SliceOp, tensor::ExtractSliceOp>(user))
+      return {};
+    slices.push_back(user);
+  }
+  return slices.size() < least ? SmallVector<Operation *>() : slices;
+}
+
+/// Lets `slice` begin where the sliced value does.
+static bool sliceFromBegin(Operation *slice) {
+  if (auto fixed = dyn_cast<stablehlo::SliceOp>(slice)) {
+    SmallVector<int64_t> first(fixed.getStartIndices()),
+        last(fixed.getLimitIndices());
+    if (llvm::all_of(first, [](int64_t begin) { return begin == 0; }))
+      return false;
+    for (auto [begin, end] : llvm::zip_equal(first, last))
+      end -= std::exchange(begin, 0);
+    fixed.setStartIndices(first);
+    fixed.setLimitIndices(last);
+    return true;
+  }
+  auto part = cast<tensor::ExtractSliceOp>(slice);
+  SmallVector<OpFoldResult> offsets = part.getMixedOffsets();
+  if (llvm::all_of(offsets, isZeroInteger))
+    return false;
+  OpBuilder builder(part);
+  offsets.assign(offsets.size(), builder.getIndexAttr(0));
+  auto moved = tensor::ExtractSliceOp::create(
+      builder, part.getLoc(), part.getType(), part.getSource(), offsets,
+      part.getMixedSizes(), part.getMixedStrides());
+  part.replaceAllUsesWith(moved.getResult());
+  part.erase();
+  return true;
+}
+
+static bool sliceAllFromBegin(Value value, size_t least) {
+  bool any = false;
+  for (Operation *slice : slicesOf(value, least))
+    any |= sliceFromBegin(slice);
+  return any;
+}
+
+/// All that was moved at once is taken to begin where the first part does.
+template <typename OpTy, size_t least>
+static bool takeFirstPart(ModuleOp module) {
+  bool any = false;
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) { ops.push_back(op); });
+  for (OpTy op : ops)
+    any |= sliceAllFromBegin(op->getResult(0), least);
+  return any;
+}
+
+static bool loseLastPart(ModuleOp module) {
+  bool any = false;
+  for (HaloExchangeOp op : all<HaloExchangeOp>(module)) {
+    std::optional<ArrayAttr> parts = op.getParts();
+    if (!parts || parts->size() < 2)
+      continue;
+    op.setPartsAttr(
+        ArrayAttr::get(module.getContext(), parts->getValue().drop_back()));
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions that are made later
+//===----------------------------------------------------------------------===//
+
+/// Lets the only user of a reduction's result work on the rank's own part, and
+/// combines what comes of it, where `isWrong`.
+static bool
+combineBehind(ModuleOp module,
+              llvm::function_ref<bool(AllReduceOp, Operation *)> isWrong) {
+  bool any = false;
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    if (!op->hasOneUse())
+      continue;
+    Operation *user = *op->user_begin();
+    if (user->getBlock() != op->getBlock() || user->getNumResults() != 1 ||
+        user->getResult(0).getType() != op.getType() || !isWrong(op, user))
+      continue;
+    user->replaceUsesOfWith(op.getResult(), op.getInput());
+    op->moveAfter(user);
+    user->getResult(0).replaceAllUsesExcept(op.getResult(), op);
+    op.getInputMutable().assign(user->getResult(0));
+    any = true;
+  }
+  return any;
+}
+
+static bool divideByPart(ModuleOp module) {
+  return combineBehind(module, [](AllReduceOp op, Operation *user) {
+    return isa<stablehlo::DivOp>(user) &&
+           user->getOperand(1) == op.getResult() &&
+           user->getOperand(0) != op.getResult();
+  });
+}
+
+static bool scaleExtreme(ModuleOp module) {
+  return combineBehind(module, [](AllReduceOp op, Operation *user) {
+    return (op.getKind() == ReductionKind::Max ||
+            op.getKind() == ReductionKind::Min) &&
+           isa<stablehlo::MulOp, stablehlo::NegOp>(user);
+  });
+}
+
+/// Sums of sums are left as each rank's part.
+static bool leaveSumsPartial(ModuleOp module) {
+  bool any = false;
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    if (op.getKind() != ReductionKind::Sum ||
+        !op.getInput().getDefiningOp<stablehlo::AddOp>())
+      continue;
+    op.replaceAllUsesWith(op.getInput());
+    op.erase();
+    any = true;
+  }
+  return any;
+}
+
+/// What is combined behind a loop begins on every rank with what it is to begin
+/// with once.
+static bool startOnEveryRank(ModuleOp module) {
+  bool any = false;
+  DominanceInfo dominance;
+  for (AllReduceOp op : all<AllReduceOp>(module)) {
+    auto loop = op.getInput().getDefiningOp<stablehlo::WhileOp>();
+    if (!loop || op.getKind() != ReductionKind::Sum || !op->hasOneUse())
+      continue;
+    auto total = dyn_cast<stablehlo::AddOp>(*op->user_begin());
+    if (!total)
+      continue;
+    Value start = total->getOperand(0) == op.getResult() ? total->getOperand(1)
+                                                         : total->getOperand(0);
+    if (start.getType() != op.getInput().getType() ||
+        !dominance.properlyDominates(start, loop))
+      continue;
+    loop->setOperand(cast<OpResult>(op.getInput()).getResultNumber(), start);
+    total->getResult(0).replaceAllUsesWith(op.getResult());
+    any = true;
+  }
+  return any;
+}
+
+/// Terms that are equal on all ranks of an axis count once.
+static bool countTermsOnce(ModuleOp module) {
+  bool any = false;
+  MeshAttr mesh = meshOf(module);
+  for (auto op : all<stablehlo::MulOp>(module)) {
+    DenseElementsAttr factor;
+    if (!matchPattern(op->getOperand(1), m_Constant(&factor)) ||
+        !factor.isSplat() || factor.getNumElements() == 0)
+      continue;
+    auto isFactor = [&](int64_t size) {
+      if (size < 2)
+        return false;
+      if (isa<FloatType>(factor.getElementType()))
+        return factor.getSplatValue<APFloat>().convertToDouble() ==
+               double(size);
+      return isa<IntegerType>(factor.getElementType()) &&
+             factor.getSplatValue<APInt>() == uint64_t(size);
+    };
+    if (!isFactor(mesh.getNumRanks()) &&
+        llvm::none_of(mesh.getAxisSizes(), isFactor))
+      continue;
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    any = true;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// Races
+//===----------------------------------------------------------------------===//
+
+/// Waits for readers of a source come after what is behind them.
+static bool releaseTooLate(ModuleOp module) {
+  bool any = false;
+  for (ReleaseSiteOp op : all<ReleaseSiteOp>(module)) {
+    Operation *next = op->getNextNode(), *place = next;
+    // More sites than these are never unreleased.
+    constexpr int kMostSites = 3;
+    int sites = 0;
+    while (!place->hasTrait<OpTrait::IsTerminator>() &&
+           !(isa<RunSiteOp>(place) && ++sites == kMostSites))
+      place = place->getNextNode();
+    if (place == next)
+      continue;
+    op->moveBefore(place);
+    any = true;
+  }
+  return any;
+}
+
+/// Each part of a loop goes on to the end of the last one.
+static bool shareToTheEnd(ModuleOp module) {
+  bool any = false;
+  module.walk([&](scf::ForOp loop) {
+    if (!contract::Parts::has(loop))
+      return;
+    loop.walk([&](arith::SelectOp select) {
+      auto isLast = select.getCondition().getDefiningOp<arith::CmpIOp>();
+      if (!isLast || isLast.getPredicate() != arith::CmpIPredicate::eq ||
+          !select.getType().isIndex())
+        return;
+      select.getResult().replaceAllUsesWith(select.getTrueValue());
+      any = true;
+    });
+  });
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
 // The list
 //===----------------------------------------------------------------------===//
 
@@ -670,9 +1021,11 @@ static const Fault faults[] = {
            m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
      }},
     {"halo-without-corner",
-     [](ModuleOp m) { return loseElement(m, /*first=*/true, 2); }},
+     [](ModuleOp m) { return loseElement(m, /*first=*/true, 2); },
+     "spmd-verify-local", "", /*isInterpreted=*/false},
     {"halo-without-last-element",
-     [](ModuleOp m) { return loseElement(m, /*first=*/false, 1); }},
+     [](ModuleOp m) { return loseElement(m, /*first=*/false, 1); },
+     "spmd-verify-local", "", /*isInterpreted=*/false},
     {"halo-read-before-it-is-there", readEarly<HaloExchangeOp>},
     {"halo-of-a-stale-buffer", readStale<HaloExchangeOp>},
     {"fill-forgotten", changeFill},
@@ -761,18 +1114,94 @@ static const Fault faults[] = {
     {"ring-block-met-twice", visitBlockTwice},
     {"ring-block-at-the-next-key", shiftKeys},
     {"exchange-hoisted-out-of-a-loop", readBeforeLoop},
-    {"different-exchanges-merged", mergeExchanges}};
+    {"different-exchanges-merged", mergeExchanges},
+    {"exchange-left-out", leaveExchangesOut},
+    {"every-rank-needs-what-the-first-does", needAsTheFirst},
+    {"owned-blocks-as-if-in-reverse", ownInReverse},
+    {"padding-of-another-mode", mistakePadding},
+    {"results-of-a-branch-or-loop-swapped", swapResults},
+    {"rank-values-of-the-next-rank", takeNextRank, "spmd-verify-local",
+     "manual_rank_choice"},
+    {"quotient-by-a-partial-value", divideByPart, "spmd-verify-local",
+     "sum_of_quotients"},
+    {"maximum-taken-for-linear", scaleExtreme, "spmd-verify-local",
+     "sum_of_reduction"},
+    {"merged-part-from-the-first-element", takeFirstPart<HaloExchangeOp, 1>,
+     "spmd-merge-halos"},
+    {"merged-without-the-last-part", loseLastPart, "spmd-merge-halos",
+     "two_shifts"},
+    {"sum-of-two-sums-left-partial", leaveSumsPartial, "spmd-sink-reductions",
+     "sum_of_sums"},
+    {"start-of-a-loop-on-each-rank", startOnEveryRank, "spmd-sink-reductions",
+     "sum_in_a_loop"},
+    {"equal-terms-counted-once", countTermsOnce, "spmd-sink-reductions",
+     "manual_sum_of_equals"},
+    {"second-axis-of-two-reductions-lost", dropAxis, "spmd-sink-reductions",
+     "sum_of_reduction"},
+    {"kept-part-of-the-next-rank",
+     [](ModuleOp m) {
+       return editTables<ReduceScatterOp>(
+           m, [](shardc::DimExchange &d, int64_t) { return rotate(d.needed); });
+     },
+     "spmd-sink-reductions"},
+    {"all-parts-of-a-bucket-from-its-begin", takeFirstPart<AllReduceOp, 2>,
+     "spmd-bucket-reductions"},
+    {"all-rows-from-the-begin-of-a-bucket",
+     takeFirstPart<ExchangeOpInterface, 2>, "spmd-bucket-exchanges"},
+};
 
-std::vector<std::string> shardc::fuzz::faultNames() {
+/// What keeps ranks and threads apart, left out.
+static const Fault races[] = {
+    {"source-changes-before-its-release", releaseTooLate, "spmd-release-late",
+     "while,scan,while_until,stencil,roll,reduce_window"},
+    {"memory-of-a-source-goes-on-before-its-release", releaseTooLate,
+     "spmd-plan-arena"},
+    {"each-part-goes-on-to-the-end", shareToTheEnd,
+     "spmd-generate-cpu-kernels"},
+};
+
+static std::vector<std::string> namesOf(ArrayRef<Fault> list) {
   std::vector<std::string> names;
-  for (const Fault &fault : faults)
+  for (const Fault &fault : list)
     names.push_back(fault.name);
   return names;
 }
 
-bool shardc::fuzz::plantFault(ModuleOp module, StringRef name) {
+std::vector<std::string> shardc::fuzz::faultNames() { return namesOf(faults); }
+std::vector<std::string> shardc::fuzz::interpretedFaultNames() {
+  std::vector<std::string> names;
   for (const Fault &fault : faults)
-    if (name == fault.name)
-      return fault.plant(module);
-  return false;
+    if (fault.isInterpreted)
+      names.push_back(fault.name);
+  return names;
+}
+std::vector<std::string> shardc::fuzz::raceNames() { return namesOf(races); }
+
+static const Fault *find(StringRef name) {
+  for (ArrayRef<Fault> list : {ArrayRef<Fault>(faults), ArrayRef<Fault>(races)})
+    for (const Fault &fault : list)
+      if (name == fault.name)
+        return &fault;
+  return nullptr;
+}
+
+std::vector<std::string> shardc::fuzz::kindsOf(StringRef name) {
+  const Fault *fault = find(name);
+  std::vector<std::string> kinds;
+  for (StringRef kind : llvm::split(fault ? fault->kinds : "", ','))
+    if (!kind.empty())
+      kinds.push_back(kind.str());
+  return kinds;
+}
+
+std::function<void(PassManager &)>
+shardc::fuzz::planterOf(StringRef name, std::function<void(bool)> planted) {
+  const Fault *fault = find(name);
+  if (!fault)
+    return {};
+  return [fault, planted = std::move(planted)](PassManager &pm) {
+    pm.addInstrumentation(std::make_unique<PlantAfter>(
+        fault->after,
+        [fault, planted](ModuleOp module) { planted(fault->plant(module)); }));
+  };
 }

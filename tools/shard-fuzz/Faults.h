@@ -2,15 +2,16 @@
 //
 // The test of the tests: a compiler with one of these mistakes must be caught
 // by the random programs. They live here alone, not in the compiler: each edits
-// the local view as a wrong rule, a wrong table or a missing step would leave
-// it, with shapes as they were.
+// what a pass leaves as a wrong rule, a wrong table or a missing step would
+// have left it, with shapes as they were.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TOOLS_SHARD_FUZZ_FAULTS_H
 #define SHARDC_TOOLS_SHARD_FUZZ_FAULTS_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,20 @@ namespace shardc::fuzz {
 
 /// The names of all faults.
 std::vector<std::string> faultNames();
+/// Those of which the interpreter can say that they are wrong.
+std::vector<std::string> interpretedFaultNames();
+/// Those of what keeps ranks and threads apart, left out.
+std::vector<std::string> raceNames();
 
-/// Makes the mistake `name` wherever it can be made in `module`, a program's
-/// local view before communication is optimised. Returns whether there was such
-/// a place.
-bool plantFault(mlir::ModuleOp module, llvm::StringRef name);
+/// Kinds of ops that lead to a place for a fault or race, where other programs
+/// rarely do.
+std::vector<std::string> kindsOf(llvm::StringRef fault);
+
+/// What StageOptions::instrument is to be, so that the mistake `fault` is made
+/// wherever it can be once its pass has run. Then `planted` is called with
+/// whether there was such a place.
+std::function<void(mlir::PassManager &)>
+planterOf(llvm::StringRef fault, std::function<void(bool)> planted);
 
 } // namespace shardc::fuzz
 

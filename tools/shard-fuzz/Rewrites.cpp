@@ -1,15 +1,15 @@
-//===- Rewrites.cpp - Mistakes of the stages themselves -------------------===//
+//===- Rewrites.cpp - Mistakes that verification and watching find --------===//
 //
-// Each name is in the code of a stage (Support/PlantedFault.h), which makes
-// that mistake while it is planted. The verification of partitions is to refuse
-// what comes of it.
+// Each fault of Faults.cpp is planted in programs one after the other. The
+// verification of partitions is to refuse what comes of it; of races,
+// ThreadSanitizer is to report them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Rewrites.h"
+#include "Faults.h"
 #include "Generator.h"
 #include "Workers.h"
-#include "shardc/Support/PlantedFault.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -18,93 +18,6 @@
 using namespace llvm;
 
 namespace shardc::fuzz {
-
-namespace {
-struct Rewrite {
-  StringLiteral name;
-  /// Three of four ops are of these kinds, with commas between, where other
-  /// programs rarely get there.
-  StringLiteral kind;
-};
-} // namespace
-
-static constexpr Rewrite kRewrites[] = {
-    // Partition
-    {"axes-of-a-table-in-another-order", ""},
-    {"every-rank-needs-what-the-first-does", ""},
-    {"owned-part-from-the-begin-of-the-block", ""},
-    {"padding-above-for-below", ""},
-    {"padding-with-zero-for-the-fill", ""},
-    {"exchange-left-out", ""},
-    {"zero-for-the-fill-of-an-exchange", "two_shifts"},
-    {"owned-blocks-as-if-in-reverse", ""},
-    {"needed-one-too-high", ""},
-    {"padding-mode-forgotten", ""},
-    {"dilated-one-too-far", ""},
-    {"dilated-in-the-first-shards-phase", ""},
-    {"zero-for-the-fill-of-an-operand", ""},
-    {"result-offset-of-the-end", ""},
-    {"result-offset-left-out", ""},
-    {"reduction-not-completed", ""},
-    {"rule-combines-by-another-kind", ""},
-    {"factor-of-the-first-shard-everywhere", ""},
-    {"result-taken-for-whole", ""},
-    {"needed-one-too-low", ""},
-    {"needed-of-the-last-shard-one-too-low", ""},
-    {"reduction-completed-along-all-axes-but-one", ""},
-    {"reduction-completed-by-another-kind", ""},
-    {"reshard-left-out", ""},
-    {"reshard-to-the-next-rank", ""},
-    {"scattered-to-the-next-rank", ""},
-    {"results-of-a-branch-or-loop-swapped", ""},
-    {"rank-number-off-by-one", ""},
-    {"rank-quotient-for-remainder", ""},
-    {"rank-select-turned-round", "manual_rank_choice"},
-    {"rank-values-along-all-axes-but-one", ""},
-    {"rank-less-or-equal-for-less", "manual_rank_choice"},
-    {"permuted-backwards", "manual_permute"},
-    {"parts-to-the-wrong-member", ""},
-    {"smallest-for-largest", ""},
-    {"gathered-in-reverse", ""},
-    {"part-of-the-sum-of-another-member", ""},
-    // Communication
-    {"exchanges-of-other-tables-taken-for-one", ""},
-    {"left-a-loop-that-changes-it", ""},
-    {"merged-part-from-the-first-element", ""},
-    {"merged-without-the-last-part", "two_shifts"},
-    {"merged-with-another-fill", "two_shifts"},
-    {"merged-needs-of-the-first-alone", ""},
-    {"merged-fill-of-zero", "two_shifts"},
-    {"quotient-by-a-partial-value", "sum_of_quotients"},
-    {"sum-from-a-start-on-each-rank", "sum_of_reduction"},
-    {"equal-terms-counted-once", "manual_sum_of_equals"},
-    {"sum-of-two-sums-left-partial", "sum_of_sums"},
-    {"start-of-a-loop-on-each-rank", "sum_in_a_loop"},
-    {"kept-part-of-the-next-rank", ""},
-    {"second-axis-of-two-reductions-lost", "sum_of_reduction"},
-    {"maximum-taken-for-linear", "sum_of_reduction"},
-    {"all-parts-of-a-bucket-from-its-begin", ""},
-    {"bucket-of-other-kinds", ""},
-    {"bucket-of-other-axes", "two_sums"},
-    {"next-member-of-a-stack", ""},
-    {"all-rows-from-the-begin-of-a-bucket", ""},
-};
-
-/// What keeps ranks and threads apart, left out.
-static constexpr Rewrite kRaces[] = {
-    // Buffers, ReleaseLate
-    {"source-changes-before-its-release",
-     "while,scan,while_until,stencil,roll,reduce_window"},
-    // Buffers, PlanArena; KernelGen
-    {"memory-of-a-source-goes-on-before-its-release", ""},
-    {"each-part-goes-on-to-the-end", ""},
-};
-
-SmallVector<StringRef> rewriteNames() {
-  return map_to_vector(kRewrites, [](const Rewrite &rewrite) -> StringRef {
-    return rewrite.name;
-  });
-}
 
 namespace {
 /// What finds mistakes, and what it says of them.
@@ -117,29 +30,22 @@ struct Finder {
 } // namespace
 
 /// Plants those of `rewrites` that are asked for, one at a time.
-static Error plant(ArrayRef<Rewrite> rewrites, const Finder &finder,
+static Error plant(ArrayRef<std::string> names, const Finder &finder,
                    StringRef asked, uint64_t seed, int64_t count, int processes,
                    int timeout) {
   int64_t missed = 0, refused = 0;
-  for (const Rewrite &rewrite : rewrites) {
-    StringRef name = rewrite.name;
+  for (const std::string &name : names) {
     if (asked != "all" && asked != name)
       continue;
-    std::vector<std::string> kinds;
-    for (StringRef kind : split(rewrite.kind, ','))
-      if (!kind.empty())
-        kinds.push_back(kind.str());
-    favourKinds(std::move(kinds));
+    favourKinds(kindsOf(name));
     int64_t found = -1, ran = 0, hits = 0;
     std::string message;
     for (int64_t first = 0, step = 64; first < count && found < 0;
          first += step, step = std::min<int64_t>(2 * step, 1024)) {
       step = std::min(step, count - first);
       Job job{seed, first, step, processes, timeout, finder.optimized,
-              "",   false};
-      plantedFault = name;
+              name, false};
       std::vector<Outcome> outcomes = runPrograms(job, [](int64_t) {});
-      plantedFault = "";
       for (auto [i, outcome] : enumerate(outcomes)) {
         ran += outcome.verdict != Verdict::Pending;
         hits += StringRef(outcome.message).starts_with(kMadeMistake);
@@ -171,20 +77,15 @@ static Error plant(ArrayRef<Rewrite> rewrites, const Finder &finder,
 Error runRewrites(StringRef asked, uint64_t seed, int64_t count, int processes,
                   int timeout) {
   verifyPartitions();
-  return plant(kRewrites,
+  return plant(interpretedFaultNames(),
                {Verdict::Misread, "refused", "wrong rewrites", false}, asked,
                seed, count, processes, timeout);
 }
 
-SmallVector<StringRef> raceNames() {
-  return map_to_vector(
-      kRaces, [](const Rewrite &rewrite) -> StringRef { return rewrite.name; });
-}
-
 Error runRaces(StringRef asked, uint64_t seed, int64_t count, int processes,
                int timeout, bool optimized) {
-  return plant(kRaces, {Verdict::Races, "reported", "races", optimized}, asked,
-               seed, count, processes, timeout);
+  return plant(raceNames(), {Verdict::Races, "reported", "races", optimized},
+               asked, seed, count, processes, timeout);
 }
 
 } // namespace shardc::fuzz

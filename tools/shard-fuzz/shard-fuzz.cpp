@@ -97,7 +97,7 @@ static NumberOption
                 cl::value_desc("N"), cl::cat(category));
 static cl::opt<std::string> raceOption(
     "race",
-    cl::desc("Let a stage leave out what keeps ranks or threads apart, and see "
+    cl::desc("Leave out what keeps ranks or threads apart, and see "
              "whether ThreadSanitizer reports a race; 'all': a table; 'list'. "
              "Of the tool that ./run test races builds"),
     cl::value_desc("NAME"), cl::cat(category));
@@ -108,8 +108,8 @@ static cl::opt<bool> verifyOption(
     cl::cat(category));
 static cl::opt<std::string> rewriteOption(
     "rewrite",
-    cl::desc("Let a stage make this mistake, and see whether the verification "
-             "of partitions refuses it; 'all': a table; 'list'"),
+    cl::desc("Plant this mistake, and see whether the verification of "
+             "partitions refuses it; 'all': a table; 'list'"),
     cl::value_desc("NAME"), cl::cat(category));
 static cl::opt<Interpreted> interpreterOption(
     "interpreter", cl::desc("Which programs the interpreter runs as well:"),
@@ -203,6 +203,7 @@ static Error runFaults(uint64_t seed, int64_t count, int timeout) {
   for (const std::string &name : names) {
     // The number of the first program that shows it, run in steps that grow.
     int64_t found = -1, planted = 0;
+    favourKinds(kindsOf(name));
     for (int64_t first = 0, step = 16; first < count && found < 0;
          first += step, step = std::min<int64_t>(2 * step, 128)) {
       Job job{seed,        first,   std::min(step, count - first),
@@ -315,7 +316,7 @@ static Expected<bool> listPlanted() {
   Expected<bool> listed =
       listNames("fault", "fault", faultOption, faultNames());
   if (listed && !*listed)
-    listed = listNames("rewrite", "mistake", rewriteOption, rewriteNames());
+    listed = listNames("rewrite", "mistake", rewriteOption, interpretedFaultNames());
   if (listed && !*listed)
     listed = listNames("race", "mistake", raceOption, raceNames());
   return listed;

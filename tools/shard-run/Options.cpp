@@ -17,6 +17,8 @@
 using namespace llvm;
 using namespace shardc;
 
+void (*shardc::changeStages)(StageOptions &stages) = nullptr;
+
 static cl::OptionCategory category("shard-run");
 
 static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
@@ -67,11 +69,6 @@ static cl::opt<std::string> kernelSchedule(
     cl::desc("With emulated-cuda: who goes on where several threads of a block "
              "can: round-robin (default), run-ahead, random=SEED"),
     cl::value_desc("name"), cl::init("round-robin"), cl::cat(category));
-static cl::opt<std::string>
-    plantFault("plant-fault",
-               cl::desc("With emulated-cuda: make a kernel wrong, to see "
-                        "whether that is found (spmd-plant-fault)"),
-               cl::value_desc("KIND:NUMBER"), cl::Hidden, cl::cat(category));
 static cl::list<std::string>
     inputs("input",
            cl::desc("The next argument: @file.npy, 4x8xf32=0.5 or "
@@ -500,7 +497,8 @@ static Error readStages(RunOptions &options) {
       !lacking.empty() && !options.isArtifact)
     return usage("--arch=" + stages.arch + ": this processor has no " +
                  lacking + "; shard-translate compiles for other processors");
-  stages.plantFault = plantFault;
+  if (changeStages)
+    changeStages(stages);
   stages.checkKernels = checkKernels;
   stages.trace = trace.getNumOccurrences() && compile.target() == "cpu";
   if (hostCalls.getNumOccurrences()) {

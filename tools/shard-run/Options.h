@@ -22,6 +22,10 @@ struct StepOptions {
   std::optional<int64_t> resumeStep;
 };
 
+/// What a tool that is made of this one, for tests, does to how programs are
+/// compiled; null: nothing.
+extern void (*changeStages)(StageOptions &stages);
+
 /// The command line, checked for all that can be said before a file is read.
 struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact

@@ -284,7 +284,7 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   compile.stages.noFallback = false;
   compile.stages.trace = false;
   compile.stages.tf32 = false;
-  compile.stages.plantFault.clear();
+  compile.stages.instrument = nullptr;
   // What is left open is what the arguments are.
   if (!compile.stages.dynamic.empty()) {
     compile.stages.dynamic.clear();

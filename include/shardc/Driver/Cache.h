@@ -93,7 +93,7 @@ using CompileFunction = llvm::function_ref<llvm::Expected<CompiledProgram>(
 
 /// Whether the code of a program follows from its text and options, so that it
 /// can be kept. Limits that a machine gives, libraries that it may have and
-/// planted faults are not in them.
+/// what a tool makes of passes are not in them.
 bool isCacheable(const ModelOptions &options);
 
 /// The digest of all that the program and `said` follow from: the model

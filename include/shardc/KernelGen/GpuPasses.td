@@ -293,49 +293,6 @@ def SelectGpuInstructionsPass : Pass<"spmd-select-gpu-instructions", "mlir::gpu:
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
-def PlantFaultPass : Pass<"spmd-plant-fault", "mlir::ModuleOp"> {
-  let summary = "Make a kernel wrong, to see whether that is found.";
-  let description = [{
-    Before: kernels in the NVVM dialect. After: one place of them is what somebody might have written by mistake: a barrier
-    is missing, a wait comes too late, an edge is not looked at. For tests of the emulator. Refuses: a kind of fault that
-    does not exist, or that has no such place in the module.
-
-    ```mlir
-    // before: --spmd-plant-fault=fault=barrier
-    module attributes {gpu.container_module} {
-      gpu.module @shardc_kernels {
-        llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<64 x i32>
-        llvm.func @shift(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
-          %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
-          %t = nvvm.read.ptx.sreg.tid.x : i32
-          %to = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-          llvm.store %t, %to : i32, !llvm.ptr<3>
-          nvvm.barrier0
-          llvm.return
-        }
-      }
-    }
-    // after
-    module attributes {gpu.container_module} {
-      gpu.module @shardc_kernels {
-        llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<64 x i32>
-        llvm.func @shift(%arg0: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
-          %0 = llvm.mlir.addressof @tile : !llvm.ptr<3>
-          %1 = nvvm.read.ptx.sreg.tid.x : i32
-          %2 = llvm.getelementptr %0[%1] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-          llvm.store %1, %2 : i32, !llvm.ptr<3>
-          llvm.return
-        }
-      }
-    }
-    ```
-  }];
-  let options = [
-    Option<"fault", "fault", "std::string", /*default=*/"",
-           "KIND or KIND:NUMBER, the places of a kind counted from 0.">];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
-}
-
 def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {
   let summary = "Turn kernels in the NVVM dialect into functions of the host.";
   let description = [{

@@ -93,8 +93,9 @@ struct StageOptions {
   /// GPUs: default (our kernels, but libraries where GPUs have instructions for
   /// which there are no kernels), generated, auto, library.
   std::string kernels = "default";
-  /// Make a kernel wrong, for tests (spmd-plant-fault).
-  std::string plantFault;
+  /// Lets a tool watch passes, or change what they leave: called with each pass
+  /// manager once its passes are there.
+  std::function<void(mlir::PassManager &)> instrument;
   /// Looks at the local view once communication is settled; fails where it is
   /// wrong.
   std::function<llvm::LogicalResult(mlir::ModuleOp)> inspectLocal;

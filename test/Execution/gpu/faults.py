@@ -3,7 +3,7 @@
     faults.py --shard-run PATH [--scratch DIR] [--only TEXT] [--sample] [--verbose]
 
 A fault is found where the emulator reports it, or results differ, in one schedule at least. Exits 1 where one is not found, or
-where a kernel without faults fails. Programs are below, faults are those of spmd-plant-fault. --sample: some of the faults, each
+where a kernel without faults fails. Programs are below, faults are those of test/lib/KernelFaults.cpp. --sample: some of the faults, each
 kind and each program among them.
 """
 
@@ -258,7 +258,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--shard-run", default="shard-run-planted")
     parser.add_argument("--scratch", type=Path, default=Path())
     parser.add_argument("--only", default="")
     parser.add_argument("--sample", action="store_true")

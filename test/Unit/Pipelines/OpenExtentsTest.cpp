@@ -1,10 +1,14 @@
 //===- OpenExtentsTest.cpp - What follows from extents unnoticed ----------===//
+#include "../../lib/PlantAfter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Pipelines/Compile.h"
 #include "shardc/Pipelines/Register.h"
-#include "shardc/Support/PlantedFault.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -24,9 +28,9 @@ func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 )mlir";
 
 /// What is said of the program, compiled as far as the local view; empty where
-/// it is taken.
-static std::string compile(StringRef fault, bool reproducible = false,
-                           StringRef text = mean) {
+/// it is taken. `edit`: what is done to it before it is partitioned.
+static std::string compile(PlantAfter::Plant edit = {},
+                           bool reproducible = false, StringRef text = mean) {
   DialectRegistry registry;
   registerShardcDialects(registry);
   MLIRContext context(registry);
@@ -41,40 +45,81 @@ static std::string compile(StringRef fault, bool reproducible = false,
   StageOptions options;
   options.dynamic = "all";
   options.reproducible = reproducible;
-  plantedFault = fault;
+  if (edit)
+    options.instrument = [&](PassManager &pm) {
+      pm.addInstrumentation(
+          std::make_unique<PlantAfter>("spmd-verify-propagated", edit));
+    };
   bool isTaken = succeeded(compileToLocal(*module, options));
-  plantedFault = {};
   EXPECT_EQ(isTaken, said.empty()) << said;
   return said;
 }
 
-TEST(OpenExtents, AProgramIsTaken) { EXPECT_EQ(compile(""), ""); }
+TEST(OpenExtents, AProgramIsTaken) { EXPECT_EQ(compile(), ""); }
 
 /// A number that came out of a division, and says no more where it comes from.
 TEST(OpenExtents, ANumberThatSaysNotWhatItFollowsFromIsRefused) {
-  EXPECT_NE(compile("half-an-extent-as-a-number")
-                .find("follows from open extents in a way that is not known"),
+  auto halve = [](ModuleOp module) {
+    module.walk(
+        [](spmd::ExtentOp op) { op.setPlaceholder(op.getPlaceholder() / 2); });
+  };
+  EXPECT_NE(compile(halve).find(
+                "follows from open extents in a way that is not known"),
             std::string::npos);
 }
 
 TEST(OpenExtents, APlaceholderThatIsLeftIsRefused) {
-  EXPECT_NE(compile("extent-of-one-binding")
-                .find("asks for extents that are known when the program is "
-                      "compiled"),
+  auto freeze = [](ModuleOp module) {
+    module.walk([](spmd::ExtentOp op) {
+      OpBuilder builder(op);
+      auto type = cast<RankedTensorType>(op.getType());
+      auto number =
+          builder.getIntegerAttr(type.getElementType(), op.getPlaceholder());
+      auto constant = stablehlo::ConstantOp::create(
+          builder, op.getLoc(), DenseElementsAttr::get(type, number));
+      op.replaceAllUsesWith(constant->getResult(0));
+      op.erase();
+    });
+  };
+  EXPECT_NE(compile(freeze).find(
+                "asks for extents that are known when the program is "
+                "compiled"),
             std::string::npos);
 }
 
 /// Whether the bits are those of every mesh, symbolic.py compares.
 TEST(OpenExtents, OneOrderOnEveryMeshIsTaken) {
-  EXPECT_EQ(compile("", /*reproducible=*/true), "");
+  EXPECT_EQ(compile({}, /*reproducible=*/true), "");
 }
 
 /// Tables, which hold the sizes of one binding, and formulas, which hold those
 /// of all, are made apart.
 TEST(OpenExtents, TablesThatAreNotThoseOfTheirFormulasAreRefused) {
+  bool isPlanted = false;
+  auto moveBorder = [&](ModuleOp module) {
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    auto sharding = spmd::contract::Sharding::ofArgument(main, 0);
+    SmallVector<spmd::DimShardingAttr> dims(sharding.getDims());
+    for (spmd::DimShardingAttr &dim : dims) {
+      if (!dim.getFormula() || !dim.getSizes() || dim.getSizes().size() != 2)
+        continue;
+      ArrayRef<int64_t> sizes = dim.getSizes().asArrayRef();
+      dim = spmd::DimShardingAttr::get(
+          module.getContext(), dim.getAxes(),
+          DenseI64ArrayAttr::get(module.getContext(),
+                                 {sizes[0] + 1, sizes[1] - 1}),
+          dim.getDynamicSizes(), dim.getOpen(), dim.getPriority(),
+          dim.getZigzag(), dim.getFormula());
+      isPlanted = true;
+    }
+    spmd::contract::Sharding::setOfArgument(
+        main, 0,
+        spmd::ShardingAttr::get(module.getContext(), sharding.getMesh(), dims,
+                                sharding.getReplicated(),
+                                sharding.getPartial()));
+  };
   EXPECT_NE(
-      compile("every-rank-needs-what-the-first-does",
-              /*reproducible=*/false, R"mlir(
+      compile(moveBorder, /*reproducible=*/false, R"mlir(
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>}, %w: tensor<1x1x3xf32>) -> tensor<1x1x16xf32> {
   %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {pad = [[1, 1]]}
@@ -84,4 +129,5 @@ func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 )mlir")
           .find("tables whose formulas say something else: please report"),
       std::string::npos);
+  EXPECT_TRUE(isPlanted);
 }

@@ -10,7 +10,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
-#include "shardc/Support/PlantedFault.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -91,8 +90,6 @@ void NestEmitter::beginParts() {
   Value next = arith::AddIOp::create(b, loc, part, arith.index(1));
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
                                        arith.index(parts));
-  if (isPlanted("each-part-goes-on-to-the-end"))
-    isLast = arith::ConstantIntOp::create(b, loc, 1, /*width=*/1);
   partTo = {std::nullopt,
             arith::SelectOp::create(b, loc, isLast, arith.get(size),
                                     arith.get(boundary(next)))};

@@ -1,21 +1,24 @@
-//===- PlantFault.cpp - Kernels made wrong, to see whether it is found ----===//
+//===- KernelFaults.cpp - Kernels made wrong, to see whether it is found --===//
 //
 // What a programmer of kernels forgets or mixes up, done to kernels that are
-// right. Tests plant each and expect the emulator to report it, or results to
-// differ, in one schedule at least.
+// right, as ops of the NVVM dialect: shard-run-planted is shard-run with this
+// in it, and has --plant-fault. Tests plant each and expect the emulator to
+// report it, or results to differ, in one schedule at least.
 //
 //===----------------------------------------------------------------------===//
+#include "../../tools/shard-run/Options.h"
+#include "PlantAfter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include <cstdlib>
 
 using namespace mlir;
 
 namespace shardc {
-#define GEN_PASS_DEF_PLANTFAULTPASS
-#include "shardc/KernelGen/GpuPasses.h.inc"
 
 /// A constant of the type of `like`.
 static Value constantOf(OpBuilder &b, Value like, int64_t number) {
@@ -438,40 +441,59 @@ static const Fault kFaults[] = {
      }},
 };
 
-namespace {
-struct PlantFaultPass final : shardc::impl::PlantFaultPassBase<PlantFaultPass> {
-  using Base::Base;
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    auto [name, text] = StringRef(fault).split(':');
-    int64_t number = 0;
-    const Fault *kind = llvm::find_if(
-        kFaults, [name = name](const Fault &one) { return one.name == name; });
-    if (kind == std::end(kFaults) ||
-        (!text.empty() && text.getAsInteger(10, number))) {
-      module.emitError("unknown fault '")
-          << fault.getValue() << "': expected KIND or KIND:NUMBER, of "
-          << llvm::join(llvm::map_range(kFaults,
-                                        [](const Fault &one) -> StringRef {
-                                          return one.name;
-                                        }),
-                        ", ");
-      return signalPassFailure();
-    }
-    SmallVector<Operation *> places;
-    if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName))
-      kernels.walk([&](Operation *op) {
-        if (kind->plant(op, /*really=*/false))
-          places.push_back(op);
-      });
-    if (number < 0 || number >= static_cast<int64_t>(places.size())) {
-      module.emitError("no place for fault '")
-          << fault.getValue() << "': there are " << places.size()
-          << " of its kind";
-      return signalPassFailure();
-    }
-    kind->plant(places[number], /*really=*/true);
+/// The fault that `text` names, and which of its places.
+static std::pair<const Fault *, int64_t> readFault(StringRef text) {
+  auto [name, place] = text.split(':');
+  int64_t number = 0;
+  const Fault *kind = llvm::find_if(
+      kFaults, [name = name](const Fault &one) { return one.name == name; });
+  bool isRead = place.empty() || !place.getAsInteger(10, number);
+  return {kind != std::end(kFaults) && isRead ? kind : nullptr, number};
+}
+
+/// Ends the process: what follows would say nothing of the fault.
+[[noreturn]] static void end(const llvm::Twine &why) {
+  llvm::errs() << "error: " << why << "\n";
+  std::_Exit(2);
+}
+
+static void plantKernelFault(ModuleOp module, StringRef text) {
+  auto [kind, number] = readFault(text);
+  if (!kind) {
+    auto names = llvm::map_range(
+        kFaults, [](const Fault &one) -> StringRef { return one.name; });
+    end("unknown fault '" + text + "': expected KIND or KIND:NUMBER, of " +
+        llvm::join(names, ", "));
   }
-};
-} // namespace
+  SmallVector<Operation *> places;
+  if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName))
+    kernels.walk([&, kind = kind](Operation *op) {
+      if (kind->plant(op, /*really=*/false))
+        places.push_back(op);
+    });
+  if (number < 0 || number >= static_cast<int64_t>(places.size()))
+    end("no place for fault '" + text + "': there are " +
+        llvm::Twine(places.size()) + " of its kind");
+  kind->plant(places[number], /*really=*/true);
+}
+
+static llvm::cl::opt<std::string> plantFault(
+    "plant-fault",
+    llvm::cl::desc("With emulated-cuda: make a kernel wrong, to see whether "
+                   "that is found"),
+    llvm::cl::value_desc("KIND:NUMBER"));
+
+/// After the last pass before kernels become code.
+static void plantInKernels(StageOptions &stages) {
+  if (plantFault.empty())
+    return;
+  stages.instrument = [](PassManager &pm) {
+    pm.addInstrumentation(
+        std::make_unique<PlantAfter>("spmd-check-status", [](ModuleOp module) {
+          plantKernelFault(module, plantFault);
+        }));
+  };
+}
+
+[[maybe_unused]] static const bool isSet = (changeStages = plantInKernels);
 } // namespace shardc
