@@ -40,8 +40,10 @@ using namespace shardc::spmd;
 
 /// Terms that a sum may fall into.
 static constexpr size_t kMostTerms = 4;
-/// Elements that are summed up, for each that is left.
-static constexpr int64_t kLeastSummed = 16;
+/// Elements that are summed up, for each that is left. A pass over them is
+/// saved; each term of what is left is written, read, multiplied and added.
+/// Both are bytes of memory, so its bandwidth is of no account.
+static constexpr int64_t kLeastSummed = 4 * kMostTerms;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());

@@ -32,17 +32,10 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 /// How much more than what is needed a hull may hold for the sake of the own
-/// block.
+/// block: a limit of memory, not a price.
 static constexpr double kMaxGrowth = 1.25;
 /// More parts than these are not worth their tables: all of the hull arrives.
 static constexpr size_t kMaxParts = 64;
-
-/// The part of what ranks own from which on others' elements are a block of
-/// theirs, no margin.
-static constexpr double kLargePart = 0.5;
-
-/// Travel that is short beside a synchronisation, as a part of it.
-static constexpr double kSmallTravel = 0.2;
 
 /// What is within as many elements of a shard is still beside it, whatever the
 /// sizes.
@@ -201,10 +194,9 @@ static Exchange ownedOnly(Exchange exchange) {
   return exchange;
 }
 
-/// True if `exchange` receives a large part of a block, and nothing of the own
-/// one: a ring step. With another it has nothing in common but the memory
-/// of both.
-static bool isBlockOfOthers(const Exchange &exchange) {
+/// True if `exchange` receives nothing of the own block: a ring step. With
+/// another it has nothing in common but the memory of both.
+static bool isOfOthers(const Exchange &exchange) {
   int64_t ranks = 1;
   for (int64_t size : exchange.meshShape)
     ranks *= size;
@@ -214,7 +206,7 @@ static bool isBlockOfOthers(const Exchange &exchange) {
           return !intersect(dim.owned[at], dim.needed[at]).empty();
         }))
       return false;
-  return needed(exchange) >= kLargePart * needed(ownedOnly(exchange));
+  return true;
 }
 
 /// Bytes of the result of `exchange`, which is of what `op` is of, on a rank;
@@ -344,13 +336,14 @@ static bool join(Group &group, HaloExchangeOp op) {
   // A dim that one pads with a constant and another with itself.
   if (!united || (readsFill(*united) && !fill))
     return false;
-  // One synchronisation is saved. But all blocks are held at once, and none
-  // travels while ranks work on the one before.
+  // One synchronisation is saved. But none travels while ranks work on the one
+  // before, and all blocks are held at once: what arrives goes through memory.
   Cost cost = costOn(op);
   std::vector<int64_t> axes = axesOf(*united);
-  if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) &&
-      cost.move(bytesOfRank(op, *united), axes) >
-          kSmallTravel * cost.synchronize(axes))
+  double bytes = bytesOfRank(op, *united);
+  if ((isOfOthers(exchange) || isOfOthers(hull)) &&
+      !Cost::isWorth(cost.move(bytes, axes) + cost.copy(bytes),
+                     cost.synchronize(axes)))
     return false;
   // Nothing travels that none of them needs, but all of the hull takes memory.
   if (needed(*united) > needed(hull) + needed(exchange))

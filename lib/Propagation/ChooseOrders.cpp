@@ -26,7 +26,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::propagation;
 
-/// The trip count of a loop where the program does not say it.
+/// The trip count of a loop where the program does not say it: a guess about
+/// programs, not a price.
 static constexpr double kAssumedTripCount = 8;
 
 //===----------------------------------------------------------------------===//

@@ -282,3 +282,27 @@ func.func @unit_dims(%x: memref<1x200x1x300xf32>, %m: memref<1x200x1xf32>, %r: m
   }
   return
 }
+
+// -----
+
+// A GPU of more multiprocessors than there are rows: with a block a row most of it would wait, so each op is a kernel.
+// CHECK-LABEL: func.func @too_few_rows(
+//       CHECK:   gpu.launch
+//       CHECK:   gpu.launch
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+module attributes {machine.target = #machine.figures<"generic", {multiprocessors = 256.0 : f64}>} {
+  func.func @too_few_rows(%x: memref<200x300xf32>, %m: memref<200xf32>, %y: memref<200x300xf32>) {
+    linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<200x300xf32>) outs(%m : memref<200xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %o, %a : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<200xf32>) outs(%y : memref<200x300xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    }
+    return
+  }
+}

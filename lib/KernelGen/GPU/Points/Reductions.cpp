@@ -19,8 +19,10 @@ using namespace shardc::gpukernels;
 
 /// From this many elements of a result on, threads share it ...
 static constexpr int64_t kShared = 32;
-/// ... and from this many on a block does, if results are no more than these.
-static constexpr int64_t kLong = 512, kFewResults = 16384;
+/// ... and from this many on a block does, twice for each of its threads, if
+/// results are no more than this for each block that keeps the GPU busy: of
+/// more each has a thread, and these are threads enough.
+static constexpr int64_t kLong = 512, kFewResults = 128;
 /// Elements that a thread has for itself, at least, if results are split.
 static constexpr int64_t kLeastOwn = 8;
 static constexpr int64_t kWarps = kBlock / kWarp;
@@ -109,7 +111,7 @@ std::optional<Cut> ReductionKernel::choose() {
   if (combiners.empty() || dims.reductions.empty() || dims.points == 0 ||
       (!isLong && dims.elements < kShared))
     return std::nullopt;
-  bool isFew = !isMany && dims.points <= kFewResults;
+  bool isFew = !isMany && dims.points <= kFewResults * manyBlocks;
   Cut cut = Cut::LaneEach;
   if (readsAlongReduction(op))
     cut = (isLong || dims.elements >= kLong) && (isFew || (isMany && !isLong))

@@ -18,13 +18,11 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Rows that keep a GPU busy, elements of a row that are worth a warp, and that
-/// stay in a cache.
-static constexpr int64_t kLeastRows = 128, kLeastElements = 32,
-                         kMostElements = 16384;
-/// Up to this many elements a row is a warp's; up to the second if rows are
-/// many.
-static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024, kManyRows = 1024;
+/// Elements of a row that are worth a warp, and that stay in a cache.
+static constexpr int64_t kLeastElements = 32, kMostElements = 16384;
+/// Up to this many elements a row is a warp's; up to the second if rows are as
+/// many as warps of the blocks that keep the GPU busy.
+static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024;
 static constexpr int64_t kWarps = kBlock / kWarp;
 /// Ops of other kernels among those of a group, in each direction.
 static constexpr int64_t kMostPassed = 32;
@@ -299,7 +297,7 @@ bool RowGroup::find(linalg::GenericOp op,
                : rows * known[i];
   }
   if (op.getNumReductionLoops() == 0 || elements < kLeastElements ||
-      (ShapedType::isStatic(rows) && rows < kLeastRows) ||
+      (ShapedType::isStatic(rows) && rows < blocksOfGpu(op)) ||
       !readsAlongReduction(op) || !add(op, /*inFront=*/false))
     return false;
   lookBack(op, isTaken);
@@ -514,7 +512,8 @@ void RowGroup::emit() {
     dims.emplace_back(b, member.op);
     longest = std::max(longest, member.elements);
   }
-  bool isMany = ShapedType::isDynamic(rows) || rows >= kManyRows;
+  bool isMany =
+      ShapedType::isDynamic(rows) || rows >= blocksOfGpu(last) * kWarps;
   if (longest <= kWarpRow || (longest <= kLongWarpRow && isMany))
     threads = kWarp;
   int64_t rowsEach = kBlock / threads;

@@ -29,11 +29,12 @@ using namespace shardc::gpukernels;
 static constexpr int64_t kLeastRows = 16, kLeastColumns = 8, kLeastDepth = 8;
 /// Depth of a product of 16-bit floats on tensor cores.
 static constexpr int64_t kLeastHalfDepth = 16;
-/// What is not known is taken to be this.
+/// What is not known is taken to be this: a guess about programs, not a price.
 static constexpr int64_t kLarge = 1024;
 /// Pieces that are copied at once, at most.
 static constexpr int64_t kPieceBytes = 16;
-/// A depth is cut into parts of at least so much.
+/// A depth is cut into parts of at least so much: some stages of each tile, or
+/// copies are waited for instead of being ahead.
 static constexpr int64_t kLeastPart = 256;
 
 //===----------------------------------------------------------------------===//
