@@ -4,6 +4,7 @@
              [--scheduled]
     gauge.py --counted [NAME...] [--small] [--machine h100]
     gauge.py --launches PROGRAM.mlir... [--most N]
+    gauge.py --library FILE|FOLDER ...: libraries' own kernels (libraries.py)
 
 Compiles a program, disassembles its kernels (nvdisasm), finds what is launched with which arguments (a driver that
 only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (scripts/sass). So the whole launch
@@ -27,78 +28,15 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+import libraries
 import scheduler
 from sass.costs import PACKED, bytes_of, pipe_of, shared_bytes, tensor_memory_work, tensor_work
 from sass.cubin import ROOT, Kernel, find_nvdisasm, read_cubin
 from sass.flow import basic_blocks, loops_of
+from sass.gpus import Gpu, gpus
 from sass.launches import Launch, block_at, read_launches
 from sass.operands import read_by, written_by
 from sass.walks import Plan, Walk, walk_launch, walk_warp
-
-
-@dataclasses.dataclass(frozen=True)
-class Gpu:
-    """Rates of a GPU, a cycle and multiprocessor where nothing else is said.
-
-    ``tensor``: operations on 16 bits of warpgroup products (of mma.sync where there are none); ``warp_tensor``: of
-    mma.sync. ``lanes``: threads a cycle by pipe. ``l2``: bytes a cycle of all. ``latency``: seconds of a load from memory under load. ``launch``: seconds
-    from one small kernel to the next in a graph.
-    """
-
-    name: str
-    arch: str
-    multiprocessors: int
-    bandwidth: float
-    clock: float
-    tensor: float
-    warp_tensor: float
-    l2: float
-    latency: float
-    launch: float
-    lanes: dict[str, float]
-    registers: int = 65536
-    warps: int = 64
-    blocks: int = 32
-    shared: int = 228 << 10
-
-
-PIPES = {"fma": 128.0, "imad": 64.0, "alu": 64.0, "xu": 16.0, "lsu": 32.0, "uniform": 64.0, "double": 64.0}
-
-
-def preset(name: str) -> tuple[int, float]:
-    """Multiprocessors and bytes a second of a preset of lib/Machine."""
-    text = (ROOT / "lib/Machine/Machine.cpp").read_text()
-    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+),', text)
-    if not found:
-        raise ValueError(f"no preset '{name}' in lib/Machine/Machine.cpp")
-    return int(found.group(2)), float(found.group(1))
-
-
-def gpus() -> dict[str, Gpu]:
-    """The three GPUs. Sources: docs/Reference/gpu-performance.md."""
-    made = {}
-    for gpu in (
-        Gpu(
-            "a100",
-            "sm_80",
-            0,
-            0,
-            1.41e9,
-            2048,
-            2048,
-            5120,
-            600e-9,
-            1.5e-6,
-            PIPES | {"fma": 64.0, "double": 32.0},
-            shared=164 << 10,
-        ),
-        Gpu("h100", "sm_90a", 0, 0, 1.83e9, 4096, 2540, 5120, 700e-9, 1.3e-6, PIPES),
-        Gpu("b200", "sm_100a", 0, 0, 1.85e9, 8192, 2540, 10240, 800e-9, 1.3e-6, PIPES),
-    ):
-        count, bandwidth = preset(gpu.name)
-        made[gpu.name] = dataclasses.replace(gpu, multiprocessors=count, bandwidth=bandwidth)
-    return made
-
 
 # A launch -----------------------------------------------------------------------
 
@@ -553,14 +491,15 @@ def count_programs(names: list[str], machines: list[str], small: bool, tools: Pa
     for one in counted.programs():
         if (names and not any(name in one.name for name in names)) or (machines and one.machine not in machines):
             continue
-        shape = one.small if small else one.size
-        with tempfile.TemporaryDirectory() as folder:
-            model = Path(folder) / "model.mlir"
-            model.write_text(one.text(*shape))
-            rows.append(
-                Row(one, shape, measure(model, gpus()[one.machine], tools=tools, flags=one.flags, name=one.name))
-            )
+        rows.append(count_program(one, one.small if small else one.size, tools))
     return rows
+
+
+def count_program(one: Any, shape: tuple[int, ...], tools: Path) -> Row:
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.mlir"
+        model.write_text(one.text(*shape))
+        return Row(one, shape, measure(model, gpus()[one.machine], tools=tools, flags=one.flags, name=one.name))
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -599,6 +538,13 @@ def main() -> int:
     parser.add_argument("--launches", action="store_true", help="count launches alone: needs no nvdisasm")
     parser.add_argument("--most", type=int, default=0, help="with --launches: 1 where there are more")
     parser.add_argument("--tools", type=Path, default=ROOT / "build/bin")
+    parser.add_argument("--library", type=Path, help="a library's cubin or shared library, or a folder of these")
+    parser.add_argument("--kernel", default="", help="with --library: which kernels, a regular expression")
+    parser.add_argument("--tile", default="", help="with --kernel: a block's rows x columns, where the name lacks them")
+    parser.add_argument("--product", default="", metavar="MxNxK", help="with --kernel: what it is to compute")
+    parser.add_argument("--attention", default="", metavar="TOKENSxHEADSxFEATURES")
+    parser.add_argument("--gradients", default="", metavar="TOKENSxHEADSxFEATURES")
+    parser.add_argument("--size", type=int, default=2, help="with these: bytes of an element")
     options = parser.parse_args()
     if options.launches:
         gpu = gpus()[(options.machine or ["h100"])[0]]
@@ -612,6 +558,10 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
+    if options.library and options.kernel:
+        return libraries.inspect(options, gpus()[(options.machine or ["h100"])[0]])
+    if options.library:
+        return libraries.compare(options, gpus(), lambda one, shape: count_program(one, shape, options.tools))
     if not options.counted:
         for model in options.programs:
             for machine in options.machine or ["h100"]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import struct
 import subprocess
+from collections.abc import Container
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,9 +104,9 @@ def split_operands(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, int], dict[str, int]]:
+def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, int], dict[str, int], list[str]]:
     """Of an ELF file: where sections are, and their sizes, by name; by kernel, registers (EIATTR_REGCOUNT) and where
-    arguments begin (EIATTR_PARAM_CBANK)."""
+    arguments begin (EIATTR_PARAM_CBANK); symbols."""
     offset = struct.unpack_from("<Q", cubin, 0x28)[0]
     size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
     headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, offset + i * size) for i in range(count)]
@@ -124,6 +125,8 @@ def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, i
     starts: dict[str, int] = {}
     for header in headers:
         name = text(names, header[0])
+        if name.startswith(".text.") and header[7] >> 24:  # where there is no attribute
+            registers.setdefault(name.removeprefix(".text."), header[7] >> 24)
         if not name.startswith(".nv.info"):
             continue
         at, end = header[4], header[4] + header[5]
@@ -135,7 +138,7 @@ def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, i
             if form == 4 and attribute == 0x0A:
                 starts[name.removeprefix(".nv.info.")] = struct.unpack_from("<IHH", cubin, at + 4)[1]
             at += 4 + (length if form == 4 else 0)
-    return places, registers, starts
+    return places, registers, starts, symbols
 
 
 def controls_of(cubin: bytes, place: tuple[int, int]) -> list[Control]:
@@ -144,18 +147,23 @@ def controls_of(cubin: bytes, place: tuple[int, int]) -> list[Control]:
     return [Control.of(int.from_bytes(cubin[at : at + 16], "little")) for at in range(begin, begin + size, 16)]
 
 
-def read_cubin(path: Path, nvdisasm: str = "") -> dict[str, Kernel]:
-    """The kernels of a cubin, by name."""
-    text = subprocess.run(
-        [nvdisasm or find_nvdisasm(), "-c", "-json", str(path)], capture_output=True, text=True, check=True
-    ).stdout
-    header, functions = json.loads(text)
-    version = header["SM"]["version"]
+def read_cubin(path: Path, nvdisasm: str = "", wanted: Container[str] | None = None) -> dict[str, Kernel]:
+    """The kernels of a cubin, by name; all, or those that are wanted."""
     cubin = path.read_bytes()
-    places, registers, starts = read_sections(cubin)
+    places, registers, starts, symbols = read_sections(cubin)
+    command = [nvdisasm or find_nvdisasm(), "-c", "-json", str(path)]
+    if wanted is not None:
+        indices = [str(i) for i, name in enumerate(symbols) if name in wanted and f".text.{name}" in places]
+        if not indices:
+            return {}
+        command += ["-fun", ",".join(indices)]
+    header, functions = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    version = header["SM"]["version"]
     kernels = {}
     for function in functions:
         name = function["function-name"]
+        if wanted is not None and name not in wanted:
+            continue
         code = [
             Instruction(
                 one["opcode"],
