@@ -36,7 +36,7 @@ from sass.flow import basic_blocks, loops_of
 from sass.gpus import Gpu, gpus
 from sass.launches import Launch, block_at, read_launches
 from sass.operands import read_by, written_by
-from sass.walks import Plan, Walk, walk_launch, walk_warp
+from sass.walks import Plan, Walk, cluster_of, walk_launch, walk_warp
 
 # A launch -----------------------------------------------------------------------
 
@@ -196,16 +196,19 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
             figures.tensor += work * times
             figures.tensor_time += time * times
             figures.shared_bytes += read * times
-    for maps in walk.maps.values():
+    arriving = 0.0  # ... to shared memory: a multicast to two blocks is loaded once
+    for index, maps in walk.maps.items():
+        blocks = cluster_of(kernel) if "MULTICAST" in kernel.code[index].suffixes else 1
         for number, times in maps.items():
             words = map_words(launch, kernel, number)
             if len(words) < 16 or not words[1] & 0xFF:
                 continue
             fills += copied_by(words) * times
+            arriving += blocks * copied_by(words) * times
             spans.append(span_of(launch, words))
     figures.global_bytes += fills
     figures.wide_bytes += fills
-    figures.shared_bytes += fills
+    figures.shared_bytes += arriving
     figures.footprint = min(figures.global_bytes, united(spans)) if spans else figures.global_bytes
     warps = (launch.threads + 31) // 32
     asynchronous = any(one.name in ("LDGSTS", "UTMALDG") for one in kernel.code)

@@ -1172,10 +1172,10 @@ enum class Pair {
   OneBlocksMemory,
   SecondBegins,
   CommitsTooFar,
+  CopiesTooFar,
   CopiesAlone,
   ArrivesAtOneThatEnded,
-  MultipliesWithOneThatEnded,
-  HasWarpgroups
+  MultipliesWithOneThatEnded
 };
 
 /// Each of two blocks has an mbarrier at which the other one arrives; who has
@@ -1185,8 +1185,6 @@ template <Pair Fault> void passToThePair(Thread *thread, const int64_t *args) {
   constexpr bool ends = Fault == Pair::ArrivesAtOneThatEnded ||
                         Fault == Pair::MultipliesWithOneThatEnded;
   char *own = thread->shared;
-  if (Fault == Pair::HasWarpgroups)
-    shardrt_emulated_product(thread, 0, 0, 0, 32, 9, line);
   if (thread->thread[0] == 0)
     shardrt_emulated_mbarrier_init(thread, own, ends ? 32 : 1, line);
   shardrt_emulated_cluster_barrier(thread, 1, line);
@@ -1204,6 +1202,11 @@ template <Pair Fault> void passToThePair(Thread *thread, const int64_t *args) {
                                     kInstruction, 0, SHARDRT_TENSOR_PAIR, line);
   if (Fault == Pair::CommitsTooFar)
     shardrt_emulated_tensor_commit(thread, own, 4, line);
+  if (Fault == Pair::CopiesTooFar) {
+    int32_t first[] = {0, 0};
+    shardrt_emulated_tma_copy(thread, own, args, own, first, 2,
+                              SHARDRT_TMA_CHECK | SHARDRT_TMA_BLOCKS(4), line);
+  }
   if (Fault == Pair::CopiesAlone) {
     int32_t first[] = {0, 0};
     shardrt_emulated_tma_copy(thread, own, args, there, first, 2,
@@ -1236,9 +1239,8 @@ template <Pair Fault> std::string passToThePair(int32_t blocks = 4) {
   std::string errors;
   for (Schedule schedule : schedules) {
     std::string error;
-    std::vector<int32_t> result =
-        run(passToThePair<Fault>, schedule, error, 64,
-            Fault == Pair::HasWarpgroups ? 128 : 32, blocks, 256, 7, true, 2);
+    std::vector<int32_t> result = run(passToThePair<Fault>, schedule, error, 64,
+                                      32, blocks, 256, 7, true, 2);
     for (int32_t i = 0; i < blocks && error.empty(); ++i)
       EXPECT_EQ(result[i], 10 + i);
     errors += error.empty() ? "none\n" : error + "\n";
@@ -1263,6 +1265,8 @@ TEST(Emulator, FindsMisusedClusters) {
                "it is of a pair whose first block is to begin it");
   expectAllSay(passToThePair<Pair::CommitsTooFar>(),
                " commits to blocks that its cluster lacks");
+  expectAllSay(passToThePair<Pair::CopiesTooFar>(),
+               "it goes to blocks that its cluster lacks");
   expectAllSay(
       passToThePair<Pair::CopiesAlone>(),
       "its mbarrier is another block's, and it is not of cta_group::2");
@@ -1270,8 +1274,6 @@ TEST(Emulator, FindsMisusedClusters) {
                " an mbarrier of block 1 of its cluster, which has ended");
   expectAllSay(passToThePair<Pair::MultipliesWithOneThatEnded>(),
                "block 1 of its pair has ended");
-  expectAllSay(passToThePair<Pair::HasWarpgroups>(),
-               "it is not emulated in clusters");
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.

@@ -352,6 +352,16 @@ static const Fault kFaults[] = {
            op, really, [](auto copy, OpBuilder &) { copy.removeGroupAttr(); },
            [](auto copy) { return copy.getGroup().has_value(); });
      }},
+    {"bulk-copy-blocks",
+     [](Operation *op, bool really) {
+       return change<CpAsyncBulkTensorGlobalToSharedClusterOp>(
+           op, really,
+           [](auto copy, OpBuilder &b) {
+             changeConstant(b, copy.getMulticastMaskMutable()[0],
+                            [](int64_t) { return 1; });
+           },
+           [](auto copy) { return copy.getMulticastMask() != nullptr; });
+     }},
     {"commit-alone",
      [](Operation *op, bool really) {
        return change<NVVM::Tcgen05CommitOp>(

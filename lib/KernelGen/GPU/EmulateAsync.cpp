@@ -105,9 +105,13 @@ std::optional<LogicalResult> Emulation::rewriteBulkCopy(Rewrite &at) {
     std::optional<NVVM::CTAGroupKind> group = copy.getGroup();
     bool inPair = group == NVVM::CTAGroupKind::CTA_2;
     bool isOfWindows = copy.getMode() == NVVM::TMALoadMode::IM2COL;
-    if (copy.getPredicate() || copy.getMulticastMask() ||
+    APInt blocks(16, 0);
+    if (copy.getPredicate() ||
+        (copy.getMulticastMask() &&
+         !matchPattern(copy.getMulticastMask(), m_ConstantInt(&blocks))) ||
         (copy.getMode() != NVVM::TMALoadMode::TILE && !isOfWindows))
-      return unknown(at, "a box or windows for one block, without predicate");
+      return unknown(
+          at, "a box or windows, for blocks that are known, without predicate");
     for (auto [i, index] : llvm::enumerate(copy.getCoordinates()))
       LLVM::StoreOp::create(b, loc, index, scratchAt(b, loc, i));
     int64_t rank = copy.getCoordinates().size();
@@ -120,7 +124,8 @@ std::optional<LogicalResult> Emulation::rewriteBulkCopy(Rewrite &at) {
                         constant(b, loc, i32,
                                  (check ? SHARDRT_TMA_CHECK : 0) |
                                      (inPair ? SHARDRT_TMA_PAIR : 0) |
-                                     (isOfWindows ? SHARDRT_TMA_WINDOWS : 0)),
+                                     (isOfWindows ? SHARDRT_TMA_WINDOWS : 0) |
+                                     SHARDRT_TMA_BLOCKS(blocks.getZExtValue())),
                         where(b, loc)});
   }
   return std::nullopt;

@@ -94,8 +94,8 @@ Value WarpgroupBuilder::describeWindows(Value memref, int64_t channels,
 }
 
 void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
-                               Value full, bool inPair,
-                               ArrayRef<Value> offsets) {
+                               Value full, bool inPair, ArrayRef<Value> offsets,
+                               int64_t blocks) {
   SmallVector<Value> words;
   for (Value index : begin)
     words.push_back(
@@ -118,8 +118,11 @@ void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
     group =
         NVVM::CTAGroupKindAttr::get(b.getContext(), NVVM::CTAGroupKind::CTA_2);
   }
+  Value mask;
+  if (blocks)
+    mask = arith::ConstantIntOp::create(b, loc, blocks, 16);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, loc, to, map, words, full, moves, /*multicastMask=*/Value(),
+      b, loc, to, map, words, full, moves, mask,
       /*l2CacheHint=*/Value(),
       moves.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL,
       /*isCTAOnly=*/false, group,

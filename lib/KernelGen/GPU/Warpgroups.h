@@ -69,9 +69,12 @@ public:
   /// Loads the box of `map` at `begin`, fastest dim first, to `to`; its bytes
   /// count at the mbarrier `full`. What is past an edge is zeros. `inPair`:
   /// `full` is one that `inBlock` gave. Of windows, `begin` is the first pixel,
-  /// and all are moved by `offsets`.
+  /// and all are moved by `offsets`. With `blocks`, a multicast: each block of
+  /// the cluster whose bit is set gets the box, at the same place, and counts
+  /// it at the same mbarrier of its own.
   void loadBox(Value to, Value map, ArrayRef<Value> begin, Value full,
-               bool inPair = false, ArrayRef<Value> offsets = {});
+               bool inPair = false, ArrayRef<Value> offsets = {},
+               int64_t blocks = 0);
   /// Makes what this thread has written visible to products and TMA copies.
   void fenceStores();
   /// The stage behind `stage` of `stages`, and the parity of its next phase.

@@ -157,6 +157,10 @@ enum shardrt_emulated_tma_config {
   SHARDRT_TMA_PAIR = 2,   /**< cta_group::2: `barrier` may be its pair's */
   SHARDRT_TMA_WINDOWS = 4 /**< im2col: offsets follow in `at` */
 };
+/** ... of which these say which blocks of the cluster get it (multicast), at
+ * the same place and with the same mbarrier of their own; 0: the thread's
+ * alone. */
+#define SHARDRT_TMA_BLOCKS(mask) ((int32_t)(mask) << 8)
 /** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to
  * `to` in shared memory. It arrives when nothing else can happen. `at` are the
  * box's first indices, fastest first; of windows those of the first pixel, then

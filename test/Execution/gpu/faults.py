@@ -178,6 +178,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 2], "product-fence": [0], "product-commit": [0],
         "product-wait": [0, 1], "product-wait-late": [0, 1], "product-direction": [0, 3], "product-descriptor": [1],
         "product-stride": [2], "shuffle-distance": [1, 8], "store-place": [1]}),
+    # Two blocks, a tile below the other, that load half of the right operand's each for both.
+    "warpgroup-pairs": (["--machine=generic,multiprocessors=2"], PRODUCT.format(200, 136, 304, "bf16"), {
+        "cluster-barrier": [0, 1], "cluster-block": [0, 1], "bulk-copy-blocks": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1],
+        "mbarrier-arrive": [0, 1], "mbarrier-count": [0, 1], "mbarrier-bytes": [0], "bulk-copy": [0, 1], "store-place": [1]}),
     "windows": ([], WINDOWS.format(22, 21, 56, ""), {
         "copy": [0], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1], "swizzle": [0],
         "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],

@@ -290,7 +290,7 @@ Value SpecialisedKernel::describe(const Factor &factor, const CopyBox &box) {
   }
   SmallVector<int64_t> sizes(box.dims.size(), 1);
   sizes[0] = kRow / elementBytes();
-  sizes[1] = factor.alongLines ? tiling.depth : linesOf(factor);
+  sizes[1] = factor.alongLines ? tiling.depth : ownLines(factor);
   return w.describeTensor(factor.operand->get(), box.dims, sizes);
 }
 
@@ -342,9 +342,9 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
   Value inBand = arith::RemUIOp::create(b, loc, tile, band);
   Value row = add(firstRow, arith::RemUIOp::create(b, loc, inBand, down));
   Value column = arith::DivUIOp::create(b, loc, inBand, down);
-  SmallVector<Value> next = body(mul(row, blocksOfTile() * tiling.rows),
-                                 mul(column, blocksOfTile() * tiling.columns),
-                                 loop.getRegionIterArgs());
+  SmallVector<Value> next =
+      body(mul(row, blocksOfTile() * tiling.rows), mul(column, tileColumns()),
+           loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
@@ -355,11 +355,11 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
 
 void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
                                   Value map, Value line, Value from, Value tile,
-                                  Value full) {
+                                  Value full, int64_t blocks) {
   if (box.isOfWindows())
     return loadWindows(factor, box, map, line, from, tile, full);
   int64_t perRow = kRow / elementBytes();
-  int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
+  int64_t boxes = factor.alongLines ? ownLines(factor) / perRow : 1;
   for (int64_t i = 0; i < boxes; ++i) {
     SmallVector<Value> begin = {add(line, index(i * perRow)), from};
     if (!factor.alongLines)
@@ -367,7 +367,7 @@ void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
     for (unsigned loop : box.batch)
       begin.push_back(emitter.at()[loop]);
     w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full,
-              isPair());
+              isPair() && !multicasts(), {}, blocks);
   }
 }
 
@@ -412,6 +412,18 @@ void SpecialisedKernel::produce() {
                                        index(tiling.depth), index(0));
   auto boxes = [&](Value row, Value column, Value from, Value tile,
                    Value full) {
+    Value right = at(tile, index(tileBytes(product.left)));
+    if (multicasts()) {
+      w.arriveExpecting(full, boxBytes());
+      loadBoxes(product.left, *leftBox, leftMap,
+                add(row, mul(rank, tiling.rows)), from, tile, full);
+      int64_t half = tiling.columns / 2;
+      loadBoxes(product.right, *rightBox, rightMap,
+                add(column, mul(rank, half)), from,
+                at(right, mul(rank, tileBytes(product.right) / 2)), full,
+                /*blocks=*/3);
+      return;
+    }
     inFirstBlock([&] { w.arriveExpecting(full, blocksOfTile() * boxBytes()); });
     if (isPair()) {
       full = w.inBlock(full, 0);
@@ -421,8 +433,7 @@ void SpecialisedKernel::produce() {
     if (leftBox)
       loadBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
     if (rightBox)
-      loadBoxes(product.right, *rightBox, rightMap, column, from,
-                at(tile, index(tileBytes(product.left))), full);
+      loadBoxes(product.right, *rightBox, rightMap, column, from, right, full);
   };
   // Publishes that what this thread loads into `stage` is there; gives the next
   // stage to publish.
@@ -661,7 +672,7 @@ void SpecialisedKernel::inFirstBlock(llvm::function_ref<void()> body) {
 void SpecialisedKernel::emit() {
   OpBuilder::InsertionGuard behind(b);
   rowTiles = tiles(blocksOfTile() * tiling.rows, rows);
-  columnTiles = tiles(blocksOfTile() * tiling.columns, columns);
+  columnTiles = tiles(tileColumns(), columns);
   numTiles = gpukernels::product(b, loc,
                                  {rowTiles, columnTiles, batch, index(splits)});
   gpu::LaunchOp launch =

@@ -58,6 +58,18 @@ protected:
   /// one's mbarriers say that a stage of both is full.
   virtual int64_t blocksOfTile() const { return 1; }
   bool isPair() const { return blocksOfTile() == 2; }
+  /// Whether blocks of a pair have a tile each, one below the other: each loads
+  /// half of the right tile, which is the same, for both (multicast).
+  virtual bool multicasts() const { return false; }
+  /// Columns of what a pair, or a block alone, computes.
+  int64_t tileColumns() const {
+    return (multicasts() ? 1 : blocksOfTile()) * tiling.columns;
+  }
+  /// Lines of `factor` that a block's own copies load.
+  int64_t ownLines(const Factor &factor) const {
+    bool isHalf = multicasts() && &factor == &product.right;
+    return linesOf(factor) / (isHalf ? 2 : 1);
+  }
   /// Bytes of shared memory behind the stages and their mbarriers.
   virtual int64_t ownBytes() const { return 0; }
   /// What one thread does before all begin, and what all do.
@@ -158,7 +170,8 @@ private:
   /// Where step number `step` begins.
   Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
   void loadBoxes(const Factor &factor, const CopyBox &box, Value map,
-                 Value line, Value from, Value tile, Value full);
+                 Value line, Value from, Value tile, Value full,
+                 int64_t blocks = 0);
   void loadWindows(const Factor &factor, const CopyBox &box, Value map,
                    Value line, Value from, Value tile, Value full);
   void loadTransposed(const Factor &factor, Value line, Value from, Value tile);

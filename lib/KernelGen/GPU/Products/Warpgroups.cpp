@@ -3,6 +3,10 @@
 // Behind the producer are two warpgroups that have half of a tile's rows each:
 // they wait until a stage is full, multiply it (wgmma reads both operands from
 // shared memory), and say that it is empty when the product behind has begun.
+// Where there are tiles enough, two blocks are a cluster: their tiles are one
+// below the other, so their right operands are the same. Each loads half of
+// these for both (multicast), and a stage is empty when both have read it. So
+// two thirds of the bytes come from L2.
 //
 //===----------------------------------------------------------------------===//
 #include "Specialised.h"
@@ -17,16 +21,23 @@ using namespace shardc::gpukernels;
 /// threads find each piece of a tile themselves.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
+/// Rows of tiles from which on one may have no other below it.
+static constexpr int64_t kMostlyPaired = 16;
 
 namespace {
 class WarpgroupKernel : public SpecialisedKernel {
 public:
-  using SpecialisedKernel::SpecialisedKernel;
+  WarpgroupKernel(const ProductKernel &prepared, Tiling tiling, bool pair)
+      : SpecialisedKernel(prepared, tiling), pair(pair) {}
 
 private:
   StringRef gpu() const override { return "sm_90a"; }
-  /// A warp of those that multiply arrives once.
-  int64_t releases() const override { return kConsumers * kGroup / kWarp; }
+  int64_t blocksOfTile() const override { return pair ? 2 : 1; }
+  bool multicasts() const override { return pair; }
+  /// A warp of those that multiply arrives once, at each block's.
+  int64_t releases() const override {
+    return blocksOfTile() * kConsumers * kGroup / kWarp;
+  }
   void emitRoles() override;
   void consume();
   /// Floats of 8 bits may differ.
@@ -34,6 +45,8 @@ private:
     return elementBytes() == 1 ? factor.value.getType() : Type(product.element);
   }
   SmallVector<Value> exchange(Value sums, Share &share);
+
+  bool pair;
 };
 } // namespace
 
@@ -83,7 +96,10 @@ void WarpgroupKernel::consume() {
     auto guard = scf::IfOp::create(b, loc, really ? really : leads, false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());
-    w.arrive(barrier(stage, Empty));
+    if (!pair)
+      return w.arrive(barrier(stage, Empty));
+    for (int64_t to = 0; to < blocksOfTile(); ++to)
+      w.arriveThere(w.inBlock(barrier(stage, Empty), to));
   };
   forEachTile(
       {index(0), w.number(0)},
@@ -120,6 +136,8 @@ void WarpgroupKernel::consume() {
         release(ends[2]);
         Share own;
         SmallVector<Value> mine = exchange(ends[3], own);
+        if (pair)
+          row = add(row, mul(rank, tiling.rows));
         store(own, mine, row, column);
         return {ends[0], ends[1]};
       });
@@ -134,13 +152,27 @@ void WarpgroupKernel::emitRoles() {
   produce();
   b.setInsertionPointToStart(roles.elseBlock());
   consume();
+  // A block stays until the other one's copies and arrivals are done.
+  b.setInsertionPointAfter(roles);
+  if (pair)
+    barrierOfAll();
 }
 
 bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
   if (!hasOwnKernel(prepared.product, "sm_90a"))
     return false;
-  WarpgroupKernel(prepared, tilingOf(prepared.op, prepared.product,
-                                     (1 + kConsumers) * kGroup))
-      .emit();
+  const Product &product = prepared.product;
+  Tiling tiling = tilingOf(prepared.op, product, (1 + kConsumers) * kGroup);
+  auto isBox = [&](const Factor &factor) {
+    std::optional<CopyBox> box = boxOf(prepared.op, product, factor);
+    return box && !box->isOfWindows();
+  };
+  // A row of tiles that has none below it would be computed twice.
+  int64_t down = llvm::divideCeil(product.rows, tiling.rows);
+  bool pair = tiling.columns == 2 * tiling.rows &&
+              (down % 2 == 0 || down >= kMostlyPaired) &&
+              product.tensorTerms <= 1 && isBox(product.left) &&
+              isBox(product.right);
+  WarpgroupKernel(prepared, tiling, pair).emit();
   return true;
 }

@@ -695,8 +695,9 @@ void BlockRunner::readUnwritten(int64_t offset, const std::string &reader,
 }
 
 void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
-                         const char *where) {
-  int64_t own = address - lane.thread.shared, offset = offsetOf(address);
+                         const char *where, char *begin) {
+  int64_t own = address - (begin ? begin : lane.thread.shared);
+  int64_t offset = offsetOf(address);
   if (own < 0 || own + bytes > now->sharedBytes)
     fail(lane, describe(lane) + (writes ? " writes " : " reads ") +
                    std::to_string(bytes) + " bytes at " + std::to_string(own) +

@@ -219,8 +219,10 @@ public:
   int64_t syncWarp(Lane &lane);
   void *global(Lane &lane, void *address, int64_t bytes, bool writes,
                const char *where);
+  /// Looks at an access to shared memory: of the lane's block, or of the one
+  /// whose memory begins at `begin`.
   void shared(Lane &lane, char *address, int64_t bytes, bool writes,
-              const char *where);
+              const char *where, char *begin = nullptr);
   // Flags in device memory (Flags.cpp).
   void poll(Lane &lane, void *flag, bool check, const char *where);
   void publish(Lane &lane, void *flag);

@@ -30,8 +30,6 @@ void BlockRunner::beginProduct(int32_t first) {
     fail(who, "product of warpgroup " + std::to_string(first / groupSize) +
                   lineOf(lane.where) + ": " + why);
   };
-  if (now->cluster > 1)
-    refuse(lane, "it is not emulated in clusters");
   for (int32_t i = 1; i < groupSize; ++i) {
     Lane &other = *lanes[first + i];
     if (other.left != lane.left || other.right != lane.right ||
@@ -93,7 +91,8 @@ void BlockRunner::beginProduct(int32_t first) {
   std::vector<int32_t> &reads = product.reads;
   auto note = [&](const Matrix &matrix, int64_t lines) {
     if (int64_t outside =
-            matrix.pieces(lane.thread.shared, lines, now->sharedBytes, reads);
+            matrix.pieces(lane.thread.shared, lines, now->sharedBytes, reads,
+                          offsetOf(lane.thread.shared));
         outside >= 0)
       refuse(lane, "it reads " + std::to_string(outside) + " of " +
                        std::to_string(now->sharedBytes) +

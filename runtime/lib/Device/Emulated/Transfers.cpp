@@ -120,15 +120,28 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
                           char *barrier, const int32_t *at, int32_t rank,
                           int32_t config, const char *where) {
   bool check = config & SHARDRT_TMA_CHECK;
-  Transfer &transfer = transferAt(lane, barrier, " copies with ", where);
+  transferAt(lane, barrier, " copies with ", where);
   auto refuse = [&](const std::string &why) {
     fail(lane, describe(lane) + "'s bulk copy" + lineOf(where) + ": " + why);
   };
   if (!(config & SHARDRT_TMA_PAIR) &&
       blockAt(offsetOf(barrier)) != rankOf(lane))
     refuse("its mbarrier is another block's, and it is not of cta_group::2");
-  if (lanes[transfer.maker]->asyncFence < transfer.made)
-    refuse("its mbarrier was made without a fence behind");
+  // Where it goes, and the mbarrier that counts it there.
+  std::vector<std::pair<char *, Transfer *>> targets;
+  int32_t blocks = config >> 8;
+  if (blocks >> now->cluster)
+    refuse("it goes to blocks that its cluster lacks");
+  for (int32_t block = 0; block < now->cluster; ++block)
+    if (blocks >> block & 1)
+      targets.push_back({inBlock(lane, to, block),
+                         &transferAt(lane, inBlock(lane, barrier, block),
+                                     " copies with ", where)});
+  if (!blocks)
+    targets.push_back({to, &transferAt(lane, barrier, " copies with ", where)});
+  for (auto [place, transfer] : targets)
+    if (lanes[transfer->maker]->asyncFence < transfer->made)
+      refuse("its mbarrier was made without a fence behind");
   // Kernels get their arguments, and these begin with the maps.
   auto *begin = reinterpret_cast<const char *>(now->arguments);
   auto *map = reinterpret_cast<const char *>(words);
@@ -146,7 +159,7 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
   if (isOfWindows != tensor.isOfWindows)
     refuse(isOfWindows ? "it is of windows, its map is of a box"
                        : "it is of a box, its map is of windows");
-  int64_t offset = offsetOf(to), own = to - lane.thread.shared;
+  int64_t own = to - lane.thread.shared;
   int64_t row = tensor.rowBytes(), rows = tensor.rows();
   if (row != 128)
     refuse("its rows have " + std::to_string(row) + " bytes, expected 128");
@@ -200,8 +213,7 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
     for (int64_t p = 0; p < row / pieceBytes; ++p) {
       TmaCopy::Piece piece;
       // Bits 4 to 6 of the place are swapped by bits 7 to 9.
-      piece.to =
-          static_cast<int32_t>(offset + r * row + (p ^ (r % 8)) * pieceBytes);
+      piece.to = static_cast<int32_t>(r * row + (p ^ (r % 8)) * pieceBytes);
       int64_t first = at[0] + p * perPiece;
       int64_t low = std::max<int64_t>(first, 0);
       int64_t high = std::min(first + perPiece, tensor.sizes[0]);
@@ -219,18 +231,24 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
       copy.pieces.push_back(piece);
     }
   }
-  if (check) {
-    // As a write of the lane's, then as one that the mbarrier's phase ends.
-    shared(lane, to, copy.bytes, true, where);
-    for (int64_t i = offset; i < offset + copy.bytes; ++i) {
-      Cell &cell = cells[i];
-      ++cell.copies;
-      cell.writer = transfer.slot;
-      cell.writeTime = transfer.phase + 1;
+  for (auto [place, transfer] : targets) {
+    TmaCopy arriving = copy;
+    int64_t offset = offsetOf(place);
+    for (TmaCopy::Piece &piece : arriving.pieces)
+      piece.to += static_cast<int32_t>(offset);
+    if (check) {
+      // As a write of the lane's, then as one that the mbarrier's phase ends.
+      shared(lane, place, copy.bytes, true, where, sharedOf(blockAt(offset)));
+      for (int64_t i = offset; i < offset + copy.bytes; ++i) {
+        Cell &cell = cells[i];
+        ++cell.copies;
+        cell.writer = transfer->slot;
+        cell.writeTime = transfer->phase + 1;
+      }
     }
+    std::memset(place, 0xff, copy.bytes);
+    transfer->copies.push_back(std::move(arriving));
   }
-  std::memset(to, 0xff, copy.bytes);
-  transfer.copies.push_back(std::move(copy));
 }
 
 bool BlockRunner::land() {
