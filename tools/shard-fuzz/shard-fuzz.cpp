@@ -316,7 +316,8 @@ static Expected<bool> listPlanted() {
   Expected<bool> listed =
       listNames("fault", "fault", faultOption, faultNames());
   if (listed && !*listed)
-    listed = listNames("rewrite", "mistake", rewriteOption, interpretedFaultNames());
+    listed =
+        listNames("rewrite", "mistake", rewriteOption, interpretedFaultNames());
   if (listed && !*listed)
     listed = listNames("race", "mistake", raceOption, raceNames());
   return listed;

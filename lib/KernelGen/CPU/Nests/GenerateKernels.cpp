@@ -583,8 +583,8 @@ struct GenerateCpuKernelsPass final
     if (!tiles.getTiled().empty())
       module->setDiscardableAttr(
           tune::kTiled, ArrayAttr::get(&getContext(), tiles.getTiled()));
-    // Processors with vectors of 256 bits and AVX2 have it; under --reproducible
-    // the others take a function's time for the same bits.
+    // Processors with vectors of 256 bits and AVX2 have it; under
+    // --reproducible the others take a function's time for the same bits.
     roundTotalsOnce(getOperation(), /*hasFma=*/exact || vectorBits >= 256);
     cpu::eraseUnusedParts(getOperation());
   }
