@@ -25,8 +25,9 @@ sdy.mesh @mesh = <["x"=4]>
 // One value a rank.
 // CHECK: spmd.all_gather {{.*}} reason "'stablehlo.reduce' combines one value a rank"{{.*}} : tensor<1x3xf32> -> tensor<4x3xf32>
 
-// One total a rank, to the ranks behind it; the block stays.
-// CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4] -> [0:0, 0:1, 0:2, 0:3]>] {{.*}} : tensor<1x3xf32> -> tensor<?x3xf32>
+// One total a rank, to the ranks behind it; the block stays. What all elements of
+// those ranks start from is a sum in f64.
+// CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4] -> [0:0, 0:1, 0:2, 0:3]>] {{.*}} : tensor<1x3xf64> -> tensor<?x3xf64>
 // CHECK: "stablehlo.reduce_window"({{.*}}) <{{{.*}}window_dimensions = array<i64: 1, 5>{{.*}}}>
 // CHECK-NOT: all_gather
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
