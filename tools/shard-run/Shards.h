@@ -9,8 +9,8 @@
 
 namespace shardc {
 
-/// Memory aligned to 64 bytes, as generated code expects its buffers; never
-/// null.
+/// Memory aligned to 64 bytes, as generated code expects its buffers, and in
+/// huge pages from two of them on, where the system has any; never null.
 class AlignedBuffer {
 public:
   explicit AlignedBuffer(int64_t bytes);

@@ -2,6 +2,7 @@
 
 #include "Shards.h"
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -42,6 +43,18 @@ TEST(Shards, EveryRankGetsItsBox) {
   for (int64_t rank = 0; rank < 4; ++rank)
     EXPECT_EQ(reinterpret_cast<uintptr_t>(shards.addresses()[rank][0]) % 64,
               0u);
+}
+
+TEST(Shards, LargeBuffersBeginWithHugePages) {
+  constexpr int64_t hugePage = int64_t(2) << 20;
+  for (auto [bytes, align] : {std::pair(2 * hugePage, hugePage),
+                              std::pair(3 * hugePage + 1, hugePage),
+                              std::pair(hugePage, int64_t(64))}) {
+    AlignedBuffer buffer(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % align, 0u) << bytes;
+    EXPECT_TRUE(std::all_of(buffer.data(), buffer.data() + bytes,
+                            [](char byte) { return byte == 0; }));
+  }
 }
 
 TEST(Shards, InnerDimsAreCutToo) {
