@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 
@@ -53,7 +54,7 @@ static void lengthenAllocations(Operation *root) {
     MemRefType type = op.getType();
     SmallVector<int64_t> strides;
     int64_t offset;
-    if (failed(type.getStridesAndOffset(strides, offset)) ||
+    if (failed(getStridesAndOffset(type, strides, offset)) ||
         ShapedType::isDynamic(offset) ||
         llvm::any_of(strides, ShapedType::isDynamic))
       continue;

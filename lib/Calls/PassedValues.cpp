@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -62,7 +63,7 @@ Value PassedValues::passScalar(Value scalar) {
 Value PassedValues::passMemref(Value memref, MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  if (failed(getStridesAndOffset(type, strides, offset)))
     return {};
   Type i64 = outside.getI64Type();
   Value base =

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Strides.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -71,7 +72,7 @@ Value shardc::pointerTo(OpBuilder &builder, Location loc, Value memref) {
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
   Value address =
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = stridesAndOffset(type);
   if (offset != 0) {
     auto metadata =
         memref::ExtractStridedMetadataOp::create(builder, loc, memref);

@@ -433,6 +433,11 @@ LogicalResult Projector::addOp(Operation *op) {
 
 LogicalResult Projector::run() {
   func::FuncOp function = p.function;
+  p.ops = collectOps(function);
+  size_t tensors = function.getNumArguments() + function.getNumResults();
+  for (Operation *op : p.ops)
+    tensors += op->getNumResults();
+  p.problem.tensors.reserve(tensors);
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
     if (failed(addTensor(argument, argument.getLoc())))
@@ -472,7 +477,6 @@ LogicalResult Projector::run() {
         lock(p.resultTensors.back(), partial.getAxis());
   }
 
-  p.ops = collectOps(function);
   for (Operation *op : p.ops) {
     for (Value result : op->getResults())
       if (failed(addTensor(result, op->getLoc())))
@@ -495,6 +499,8 @@ LogicalResult Projector::run() {
               found != p.tensorOf.end())
             p.tensorOf[argument] = found->second;
   }
+  // Nodes are large; edges come on top.
+  p.problem.ops.reserve(p.ops.size() + p.resultTensors.size());
   for (Operation *op : p.ops)
     if (failed(addOp(op)))
       return failure();

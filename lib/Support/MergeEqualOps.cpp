@@ -80,12 +80,26 @@ struct MergeEqualOpsPass
     : public shardc::impl::MergeEqualOpsPassBase<MergeEqualOpsPass> {
   void runOnOperation() override {
     Operation *root = getOperation();
-    Fingerprints().add(root);
+    // Nothing in a function of the LLVM dialect, where programs are longest.
+    bool hasRegions = false;
+    for (Region &region : root->getRegions())
+      hasRegions |= region
+                        .walk([](Operation *op) {
+                          return op->getNumRegions() ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (hasRegions)
+      Fingerprints().add(root);
     IRRewriter rewriter(&getContext());
     bool changed = false;
     eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), root,
                                   &changed);
-    root->walk([](Operation *op) { op->removeDiscardableAttr(kFingerprint); });
+    if (hasRegions)
+      root->walk([](Operation *op) {
+        if (op->getNumRegions())
+          op->removeDiscardableAttr(kFingerprint);
+      });
     if (!changed)
       return markAllAnalysesPreserved();
     markAnalysesPreserved<DominanceInfo, PostDominanceInfo>();

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Support/Strides.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -147,7 +148,7 @@ static Value loadEach(OpBuilder &b, memref::LoadOp load, Value index,
       hasBytes && llvm::count(load.getIndices(), index) == 1 &&
       load.getIndices().back() == index &&
       llvm::none_of(at, [](Value i) { return isa<VectorType>(i.getType()); }) &&
-      succeeded(memref.getStridesAndOffset(strides, offset)) &&
+      succeeded(getStridesAndOffset(memref, strides, offset)) &&
       strides.back() == 1;
   if (isInLine)
     return vector::LoadOp::create(b, loc, type, load.getMemRef(), at);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "shardc/Analysis/ShardSizes.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Strides.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -108,7 +109,7 @@ int64_t cpu::loops::strideBytes(Value root, unsigned dim) {
   auto type = cast<MemRefType>(root.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) ||
+  if (failed(getStridesAndOffset(type, strides, offset)) ||
       ShapedType::isDynamic(strides[dim]))
     return 0;
   return strides[dim] * elementBytes(type.getElementType());

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 
@@ -188,7 +189,7 @@ static Value pointerOf(Arith &arith, Value memref, Quantity offset,
 /// null where that is not seen.
 static OpFoldResult strideOf(Value memref, int64_t dim, ShardSizes &sizes) {
   auto type = cast<MemRefType>(memref.getType());
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = stridesAndOffset(type);
   Builder b(type.getContext());
   if (!ShapedType::isDynamic(strides[dim]))
     return b.getIndexAttr(strides[dim]);
@@ -226,7 +227,7 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
   }
   auto type = cast<MemRefType>(memref.getType());
   access.coef.assign(count, Quantity::of(0));
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = stridesAndOffset(type);
   Quantity start = Quantity::of(offset);
   SmallVector<Quantity> steps;
   bool isDynamic =

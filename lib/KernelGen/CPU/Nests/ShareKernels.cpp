@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Strides.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -28,7 +29,7 @@ static std::optional<int64_t> fixedBytes(Value memref) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (!type || !type.hasStaticShape() ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
+      failed(getStridesAndOffset(type, strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
@@ -81,7 +82,7 @@ static func::FuncOp makeFunction(OpBuilder &b, const KernelOps &kernel,
       continue;
     // Types that say the same are one.
     MemRefLayoutAttrInterface layout;
-    if (SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+    if (SmallVector<int64_t> strides = stridesAndOffset(type).first;
         strides != computeStrides(type.getShape()))
       layout = StridedLayoutAttr::get(b.getContext(), 0, strides);
     types.back() = MemRefType::get(type.getShape(), type.getElementType(),
@@ -273,7 +274,7 @@ void cpu::callKernels(MutableArrayRef<KernelsAlike> kinds) {
           continue;
         }
         Value address = addressOf(value);
-        if (int64_t offset = type.getStridesAndOffset().second) {
+        if (int64_t offset = stridesAndOffset(type).second) {
           Value bytes = arith::ConstantIndexOp::create(
               b, loc, offset * elementBytes(type.getElementType()));
           address = arith::AddIOp::create(b, loc, address, bytes);

@@ -9,6 +9,7 @@
 #include "Nest.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 
@@ -44,7 +45,7 @@ struct Splitter {
     b.setInsertionPointAfterValue(memref);
     Type element = which == kWhole ? Type(b.getI64Type())
                                    : complexOf(type).getElementType();
-    auto [strides, offset] = type.getStridesAndOffset();
+    auto [strides, offset] = stridesAndOffset(type);
     if (which != kWhole) {
       auto twice = [](int64_t number) {
         return ShapedType::isDynamic(number) ? number : 2 * number;

@@ -12,6 +12,7 @@
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Machine/Cost.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -81,7 +82,7 @@ static double bytesPassed(Value input, ShardSizes &sizes) {
   constexpr double kLine = 64;
   auto type = cast<MemRefType>(input.getType());
   double bytes = elementBytes(type.getElementType()), count = 1, reach = 1;
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  SmallVector<int64_t> strides = stridesAndOffset(type).first;
   for (int64_t dim : llvm::seq(type.getRank())) {
     OpFoldResult known = sizes.of(input, dim);
     double size = (known ? Quantity::of(known) : Quantity()).guess();
@@ -100,8 +101,8 @@ static bool storeAlike(linalg::GenericOp x, linalg::GenericOp y) {
   return llvm::all_of(y.getDpsInitsMutable(), [&](OpOperand &init) {
     auto other = cast<MemRefType>(init.get().getType());
     return y.getMatchingIndexingMap(&init) == map &&
-           other.getStridesAndOffset().first ==
-               type.getStridesAndOffset().first;
+           (other == type ||
+            stridesAndOffset(other).first == stridesAndOffset(type).first);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Strides.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -16,7 +17,7 @@ using namespace shardc::cpu;
 static std::optional<SmallVector<int64_t>> stridesOf(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  if (failed(getStridesAndOffset(type, strides, offset)))
     return std::nullopt;
   return strides;
 }
