@@ -134,6 +134,20 @@ Value PairBlock::rowInWarps(Value number, int64_t rowsOfWarp) {
 void PairBlock::placeRow(int64_t row) {
   Value mine = add(firstRow, rowAt(row));
   at[pass.rowDim] = least(mine, sub(step.sizes[pass.rowDim], index(1)));
+  if (!kept.empty())
+    std::tie(largest, delta) = kept[row];
+}
+
+void PairBlock::keepRows() {
+  if (pass.weigh == Weigh::Forward || pass.rowDim != step.q ||
+      !pass.inner.empty())
+    return;
+  SmallVector<std::pair<Value, Value>> loaded;
+  for (int64_t row = 0; row < shape.rowsOfThread; ++row) {
+    placeRow(row);
+    loaded.push_back({load(step.rows[0]), load(step.rows[1])});
+  }
+  kept = std::move(loaded);
 }
 
 void PairBlock::placeColumn(int64_t column) {

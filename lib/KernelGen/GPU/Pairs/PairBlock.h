@@ -52,6 +52,8 @@ public:
 
   const Step &step;
   SmallVector<Value> at; ///< by dim
+  /// Backward, what the query here has in registers; null where it is loaded.
+  Value largest, delta;
 };
 
 /// How a tile of scores is shared out among a block's threads.
@@ -115,6 +117,9 @@ public:
   /// Moves to a thread's row; past the edge to the last one, whose results are
   /// not stored.
   void placeRow(int64_t row);
+  /// Backward, loads what rows have of gradients, if it is the same for all
+  /// tiles.
+  void keepRows();
   void placeColumn(int64_t column);
   /// Moves to a column of a thread, whose row the point has; true where its
   /// score counts, null where each does.
@@ -156,6 +161,8 @@ private:
   Value firstColumnAt() {
     return shape.fragments ? mul(laneOfRow, 2) : laneOfRow;
   }
+  SmallVector<std::pair<Value, Value>> kept; ///< largest and delta, by row
+
   Value withinTile(Value behind);
   shardc::pairs::Band bandOfRows() const;
   bool fills(const PairPass &of) const;

@@ -4,9 +4,10 @@
 // which reads columns half as often. The block's own rows are loaded to shared
 // memory once; of columns two tiles are there, of which one arrives by
 // cp.async, 16 bytes at once, while the other is multiplied: one barrier a
-// tile. The stride of lines is 16 bytes more than their length, so that eight
-// of them use all banks. Gradients of outputs, which are f32, are rounded on
-// their way where weights are.
+// tile. Lines of a multiple of 128 bytes are swizzled, and the stride of others
+// is 16 bytes more than their length, so that eight of them use all banks.
+// Gradients of outputs, which are f32, are rounded on their way where weights
+// are.
 //
 //===----------------------------------------------------------------------===//
 #include "PairFragments.h"
@@ -30,23 +31,33 @@ static constexpr int64_t kHalfBytes = 80 * 1024, kMostBytes = 99 * 1024;
 static constexpr int64_t kWarps = kThreads / kWarp;
 /// Features of which a warp may have sums for 32 rows, or need more beside.
 static constexpr int64_t kFewFeatures = 128;
-/// This many rows in all are a block of 128 for each multiprocessor.
-static constexpr int64_t kTallRows = 128 * 128;
+/// Registers that a thread's scores and sums may take where it has four rows;
+/// where an edge, or a band, needs some as well.
+static constexpr int64_t kTallNumbers = 192, kTallWithEdge = 160,
+                         kTallWithBand = 128;
+/// Rows of a tall block; multiprocessors of a large GPU: with a block for each,
+/// blocks are tall.
+static constexpr int64_t kTallRows = 128, kMany = 128;
 
 namespace {
 /// Lines of a tensor as they are in shared memory.
 struct Strip : Lines {
   bool isWide; ///< f32 in memory
 
-  int64_t pitchBytes() const { return (length + kPiece) * 2; }
+  bool isSwizzled() const { return length % (8 * kPiece) == 0; }
+  int64_t pitchBytes() const {
+    return (isSwizzled() ? length : length + kPiece) * 2;
+  }
   int64_t bytes() const { return lines * pitchBytes(); }
 };
 
-/// What the block's rows are, for each product of scores, and behind it two
-/// stages of what tiles of columns are.
+/// What the block's rows are, for each product of scores, and behind it stages
+/// of what tiles of columns are: two, or one, which is loaded again as soon as
+/// all have read it, while another block multiplies.
 struct Strips {
   SmallVector<Strip> lefts, tiles;
   size_t factor = 0; ///< the one of `tiles` that weights are multiplied with
+  int64_t stages = 2;
 
   static int64_t bytesOf(ArrayRef<Strip> all) {
     int64_t bytes = 0;
@@ -56,7 +67,7 @@ struct Strips {
   }
   int64_t leftBytes() const { return bytesOf(lefts); }
   int64_t stageBytes() const { return bytesOf(tiles); }
-  int64_t areaBytes() const { return leftBytes() + 2 * stageBytes(); }
+  int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
 };
 
 /// How a block's work is cut, and what it reads.
@@ -84,7 +95,10 @@ public:
 
   SmallVector<SmallVector<Value>> multiply() override;
   void addWeighted(ArrayRef<Value> weights, Carried &carried) override;
-  void endTile(Carried &carried) override { carried.ring = {other}; }
+  void endTile(Carried &carried) override {
+    if (other)
+      carried.ring = {other};
+  }
 
 private:
   Value areaOf(ArrayRef<Strip> all, size_t which, Value from) {
@@ -92,7 +106,9 @@ private:
         from, block.index(Strips::bytesOf(all.take_front(which))));
   }
   HalfLines linesOf(ArrayRef<Strip> all, size_t which, Value from) {
-    return {areaOf(all, which, from), all[which].pitchBytes()};
+    const Strip &strip = all[which];
+    return {from, strip.pitchBytes(), strip.isSwizzled(),
+            Strips::bytesOf(all.take_front(which))};
   }
   Value stageAt(Value stage) {
     return block.sharedByte(base,
@@ -114,7 +130,7 @@ private:
   const Strips &strips;
   Value base;
   Value last;        ///< behind the last column
-  Value tile, other; ///< the tile's address; the other stage
+  Value tile, other; ///< the tile's address; the other stage, if there is one
 };
 } // namespace
 
@@ -145,13 +161,14 @@ static bool isInPieces(const Tensor &tensor, unsigned dim) {
 
 /// What a kernel for `pass` reads; nothing where it is none.
 static std::optional<Strips> stripsFor(const Step &step, const PairPass &pass,
-                                       const TileShape &shape) {
+                                       const TileShape &shape, int64_t stages) {
   std::optional<Operands> operands =
       operandsOf(step, pass, shape.rows, shape.columns, pass.features);
   if (!operands)
     return std::nullopt;
   Strips strips;
   strips.factor = operands->factor;
+  strips.stages = stages;
   bool fits = true;
   auto put = [&](SmallVector<Strip> &to, ArrayRef<Lines> from) {
     for (const Lines &lines : from) {
@@ -193,17 +210,36 @@ static std::optional<CopyPlan> planCopies(const Step &step,
                       ShapedType::isDynamic(step.sizeOf(dim))
                   ? ShapedType::kDynamic
                   : allRows * step.sizeOf(dim);
-  bool isTall = isForward && step.shortWeights && !step.isSplit() &&
-                pass.parts() * kPart <= kFewFeatures &&
-                ShapedType::isStatic(allRows) && allRows >= kTallRows;
+  bool mayBeTall = step.shortWeights && !step.isSplit() &&
+                   (isForward || step.leavesRegisters()) &&
+                   pass.parts() * kPart <= kFewFeatures &&
+                   ShapedType::isStatic(allRows) &&
+                   allRows >= kTallRows * std::min(step.multiprocessors, kMany);
+  // Most rows of a block should be there.
+  if (!isForward)
+    mayBeTall &= step.sizeOf(pass.rowDim) >= kTallRows;
   TileShape shape;
   shape.fragments = true;
-  shape.rowsOfThread = isTall ? 4 : 2;
-  shape.rows = kWarps * 8 * shape.rowsOfThread;
   std::optional<Strips> strips;
-  auto isGood = [&](int64_t columns) {
+  ArrayRef<int64_t> columnsOfTiles =
+      ArrayRef(kTiles).drop_front(step.leavesRegisters() ? 0 : 2);
+  auto isGood = [&](int64_t columns, int64_t stages) {
     shape.columns = columns;
-    strips = stripsFor(step, pass, shape);
+    int64_t scores =
+        shape.scoresOfThread() * (pass.weigh == Weigh::Slopes ? 2 : 1);
+    int64_t sums = shape.rowsOfThread * pass.parts() * kOwn;
+    bool hasBand = step.bandLower || step.bandUpper,
+         hasEdge = step.hasEdge(pass, columns);
+    int64_t numbers = hasBand   ? kTallWithBand
+                      : hasEdge ? kTallWithEdge
+                                : kTallNumbers;
+    bool isTall = shape.rowsOfThread > 2;
+    if (!isForward && isTall && scores + sums > numbers)
+      return false;
+    if (!isForward && !isTall && (hasBand || hasEdge) &&
+        pass.parts() * kPart > kFewFeatures / 2 && columns > kFewColumns)
+      return false;
+    strips = stripsFor(step, pass, shape, stages);
     // Two blocks, if tiles are not too small for it, without an edge in each.
     int64_t all = step.sizeOf(pass.columnDim);
     bool isWhole = ShapedType::isDynamic(all) || all % columns == 0 ||
@@ -211,13 +247,26 @@ static std::optional<CopyPlan> planCopies(const Step &step,
     return strips && ((strips->areaBytes() <= kHalfBytes && isWhole) ||
                       columns <= kFewColumns);
   };
-  for (int64_t columns :
-       ArrayRef(kTiles).drop_front(step.leavesRegisters() ? 0 : 2))
-    if (isGood(columns))
-      break;
-  if (!strips)
-    return std::nullopt;
-  return CopyPlan{shape, *strips};
+  shape.rowsOfThread = 4;
+  shape.rows = kWarps * 8 * shape.rowsOfThread;
+  if (mayBeTall && isForward) {
+    for (int64_t columns : columnsOfTiles)
+      if (isGood(columns, /*stages=*/2))
+        return CopyPlan{shape, *strips};
+  } else if (mayBeTall) {
+    // Two blocks, of tiles that are not too small: rows are read for each.
+    for (int64_t stages : {2, 1})
+      for (int64_t columns : columnsOfTiles)
+        if (columns >= kFewColumns && isGood(columns, stages) &&
+            strips->areaBytes() <= kHalfBytes)
+          return CopyPlan{shape, *strips};
+  }
+  shape.rowsOfThread = 2;
+  shape.rows = kWarps * 8 * shape.rowsOfThread;
+  for (int64_t columns : columnsOfTiles)
+    if (isGood(columns, /*stages=*/2))
+      return CopyPlan{shape, *strips};
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,7 +286,12 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
   bool isStraight = kThreads % perLine == 0;
   Value line0 = block.div(block.thread, perLine),
         part0 = block.rem(block.thread, perLine);
-  auto loadPiece = [&](Value line, Value part) {
+  auto placeOf = [&](Value line, Value part) {
+    Value place = strip.isSwizzled() ? swizzledPiece(block, line, part) : part;
+    return block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
+                                            block.mul(place, 2 * kPiece)));
+  };
+  auto loadPiece = [&](Value line, Value part, Value to) {
     Value atLine = block.add(firstLine, line);
     Value atPart = block.add(block.mul(part, kPiece), block.index(strip.first));
     Value inside;
@@ -251,9 +305,6 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
         inside ? block.choose(inside, atLine, block.index(0)) : atLine;
     block.at[strip.dim] =
         inside ? block.choose(inside, atPart, block.index(0)) : atPart;
-    Value to =
-        block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
-                                         block.mul(part, 2 * kPiece)));
     Value from = addressOf(b, loc, strip.tensor->memref,
                            block.subscripts(*strip.tensor));
     if (strip.isWide)
@@ -267,8 +318,16 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
   };
   bool isLean = step.leavesRegisters() || (linesFit && partsFit);
   if (isLean && isStraight && pieces % kThreads == 0) {
-    for (int64_t done = 0; done < pieces; done += kThreads)
-      loadPiece(block.add(line0, block.index(done / perLine)), part0);
+    // Eight lines further on, a piece has the same place in its line.
+    bool isEven = !strip.isSwizzled() || kThreads / perLine % 8 == 0;
+    Value first = placeOf(line0, part0);
+    for (int64_t done = 0; done < pieces; done += kThreads) {
+      Value line = block.add(line0, block.index(done / perLine));
+      Value behind = block.index(done / perLine * strip.pitchBytes());
+      loadPiece(line, part0,
+                isEven ? block.sharedByte(first, behind)
+                       : placeOf(line, part0));
+    }
   } else {
     // Each has a place of its own to find: not all at once, of few registers.
     auto loop = scf::ForOp::create(b, loc, block.thread, block.index(pieces),
@@ -277,7 +336,8 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value piece = loop.getInductionVar();
-    loadPiece(block.div(piece, perLine), block.rem(piece, perLine));
+    Value line = block.div(piece, perLine), part = block.rem(piece, perLine);
+    loadPiece(line, part, placeOf(line, part));
   }
   block.at = saved;
 }
@@ -333,23 +393,37 @@ void CopiedTiles::loadTile(Value column, Value stage) {
 void CopiedTiles::loadFirst(Value from, Value to, Carried &carried) {
   last = to;
   loadTile(from, block.index(0));
-  carried.ring = {block.index(0)};
+  if (strips.stages > 1)
+    carried.ring = {block.index(0)};
 }
 
-/// Waits for the tile from `column` on, and begins to load the next.
+/// Waits for the tile from `column` on, and begins to load the next if there is
+/// a stage for it.
 void CopiedTiles::swapStages(Value column, const Carried &carried) {
-  Value stage = carried.ring[0];
-  other = block.sub(block.index(1), stage);
   NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
   gpu::BarrierOp::create(b, loc);
+  if (strips.stages == 1) {
+    tile = stageAt(block.index(0));
+    return;
+  }
+  Value stage = carried.ring[0];
+  other = block.sub(block.index(1), stage);
   loadTile(block.add(column, block.index(block.shape.columns)), other);
   tile = stageAt(stage);
 }
 
 Carried CopiedTiles::visit(Value column, Value hasRows, Carried carried) {
   swapStages(column, carried);
-  if (!hasRows)
-    return visitTile(block, *this, column, std::move(carried));
+  if (!hasRows) {
+    carried = visitTile(block, *this, column, std::move(carried));
+    if (strips.stages == 1) {
+      gpu::BarrierOp::create(b, loc); // all have read the tile
+      loadTile(block.add(column, block.index(block.shape.columns)),
+               block.index(0));
+    }
+    return carried;
+  }
+  assert(strips.stages > 1 && "of few rows");
   auto some =
       scf::IfOp::create(b, loc, TypeRange(ValueRange(carried.flat())), hasRows,
                         /*withElseRegion=*/true);
@@ -414,6 +488,7 @@ gpu::LaunchOp gpukernels::pairs::launchOnCopies(OpBuilder &b, const Step &step,
     hasRows = block.less(block.mul(block.div(block.thread, kWarp), rowsOfWarp),
                          step.sizes[pass.rowDim]);
   tiles.loadRows();
+  block.keepRows();
   Carried carried = block.overInner(block.beginRows(pass), [&](Carried now) {
     auto [from, to] = block.columnRange();
     if (!pass.inner.empty())

@@ -117,6 +117,43 @@ struct MatrixLane {
 };
 } // namespace
 
+Value gpukernels::pairs::swizzledPiece(PairBlock &block, Value line,
+                                       Value piece) {
+  return block.bitXor(piece, block.rem(line, 8));
+}
+
+namespace {
+/// Where a lane reads matrices: in lines that are a multiple of eight behind
+/// its first one, at a multiple of 32 bytes behind its first column.
+class LanePlace {
+public:
+  /// `column` is 0 or 8, of 16-bit numbers.
+  LanePlace(PairBlock &block, const HalfLines &lines, Value line, Value column)
+      : block(block), lines(lines) {
+    Value piece = block.div(column, 8);
+    if (lines.isSwizzled)
+      piece = swizzledPiece(block, line, piece);
+    Value first = block.add(block.mul(line, lines.pitch), block.mul(piece, 16));
+    places.push_back(block.sharedByte(lines.area, first));
+    // Four in 128 bytes; others are a constant away.
+    for (int64_t bytes = 32; lines.isSwizzled && bytes < 128; bytes += 32)
+      places.push_back(block.sharedByte(
+          lines.area, block.bitXor(first, block.index(bytes))));
+  }
+  Value at(int64_t line, int64_t bytes) {
+    int64_t within = lines.isSwizzled ? bytes % 128 : 0;
+    return block.sharedByte(
+        places[within / 32],
+        block.index(lines.offset + line * lines.pitch + bytes - within));
+  }
+
+private:
+  PairBlock &block;
+  const HalfLines &lines;
+  SmallVector<Value> places;
+};
+} // namespace
+
 /// Adds the product of two fragments to four sums.
 static void addProduct(PairBlock &block, ArrayRef<Value> left,
                        ArrayRef<Value> right,
@@ -135,27 +172,22 @@ void gpukernels::pairs::multiplyLines(PairBlock &block, const HalfLines &left,
           ownColumns = block.shape.columnsOfThread();
   MatrixLane lane(block);
   Value warp = block.div(block.thread, kWarp);
-  auto place = [&](const HalfLines &lines, Value line, Value column) {
-    return block.sharedByte(lines.area, block.add(block.mul(line, lines.pitch),
-                                                  block.mul(column, 2)));
-  };
-  Value leftAt = place(
-      left,
+  LanePlace leftPlace(
+      block, left,
       block.add(block.mul(warp, 8 * ownRows), block.add(lane.first, lane.row)),
       lane.second);
-  Value rightAt = place(right, block.add(lane.second, lane.row), lane.first);
-  auto load = [&](Value from, int64_t bytes) {
-    return loadMatrices(block.b, block.loc,
-                        block.sharedByte(from, block.index(bytes)),
+  LanePlace rightPlace(block, right, block.add(lane.second, lane.row),
+                       lane.first);
+  auto load = [&](LanePlace &place, int64_t line, int64_t bytes) {
+    return loadMatrices(block.b, block.loc, place.at(line, bytes),
                         /*transposed=*/false);
   };
   for (int64_t from = 0; from < depth; from += kStep) {
     SmallVector<SmallVector<Value>> rows;
     for (int64_t m = 0; m < high; ++m)
-      rows.push_back(load(leftAt, 16 * m * left.pitch + 2 * from));
+      rows.push_back(load(leftPlace, 16 * m, 2 * from));
     for (int64_t j = 0; j < ownColumns / 2; j += 2) {
-      SmallVector<Value> columns =
-          load(rightAt, 8 * j * right.pitch + 2 * from);
+      SmallVector<Value> columns = load(rightPlace, 8 * j, 2 * from);
       for (int64_t m = 0; m < high; ++m)
         for (int64_t k = 0; k < 2; ++k)
           addProduct(block, rows[m], {columns[2 * k], columns[2 * k + 1]},
@@ -175,15 +207,11 @@ void gpukernels::pairs::addFragments(
       static_cast<int64_t>(totals.size()) / block.shape.rowsOfThread;
   int64_t steps = block.shape.columns / kStep;
   MatrixLane lane(block);
-  Value rightAt = block.sharedByte(
-      factor.area,
-      block.add(block.mul(block.add(lane.first, lane.row), factor.pitch),
-                block.mul(block.add(lane.second, block.index(begin)), 2)));
+  LanePlace place(block, factor, block.add(lane.first, lane.row), lane.second);
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t j = 0; j < count / 2; j += 2) {
-      int64_t bytes = kStep * step * factor.pitch + 16 * j;
       SmallVector<Value> right = loadMatrices(
-          block.b, block.loc, block.sharedByte(rightAt, block.index(bytes)),
+          block.b, block.loc, place.at(kStep * step, 2 * begin + 16 * j),
           /*transposed=*/true);
       for (auto [m, lefts] : llvm::enumerate(weights))
         for (int64_t k = 0; k < 2; ++k)

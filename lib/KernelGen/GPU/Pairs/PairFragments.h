@@ -23,11 +23,20 @@ SmallVector<Value> splitToHalves(PairPoint &point, Value low, Value high,
 SmallVector<SmallVector<Value>>
 weightFragments(PairBlock &block, ArrayRef<Value> weights, bool isFinite);
 
-/// Lines of 16-bit numbers in shared memory.
+/// Lines of 16-bit numbers in shared memory. Where they are swizzled, pieces of
+/// 16 bytes change places within 128 bytes, so that eight lines' pieces of one
+/// column use all banks though nothing is between lines.
 struct HalfLines {
   Value area;
   int64_t pitch; ///< bytes from one line to the next
+  bool isSwizzled = false;
+  /// Bytes behind `area`: lanes' places in several lines are one and a
+  /// constant.
+  int64_t offset = 0;
 };
+
+/// Where piece `piece` of line number `line` is in a swizzled line.
+Value swizzledPiece(PairBlock &block, Value line, Value piece);
 
 /// Adds to `sums`, by row and column of a thread, the products of a warp's rows
 /// of `left` and the lines of `right`, along `depth` numbers of both.

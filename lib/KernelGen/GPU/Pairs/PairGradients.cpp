@@ -7,9 +7,13 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-Value Gradient::getLargest() { return point.load(point.step.rows[0]); }
+Value Gradient::getLargest() {
+  return point.largest ? point.largest : point.load(point.step.rows[0]);
+}
 
-Value Gradient::getDelta() { return point.load(point.step.rows[1]); }
+Value Gradient::getDelta() {
+  return point.delta ? point.delta : point.load(point.step.rows[1]);
+}
 
 Value Gradient::exponential(Value score, Value base) {
   return powers.of(score, powers.baseOf(base),

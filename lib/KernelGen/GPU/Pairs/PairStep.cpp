@@ -41,7 +41,7 @@ Step::Step(OpBuilder &b, spmd::PairStepOp op, bool shortWeights)
       score(&op.getScore()), weight(regionOrNull(op.getWeight())),
       slope(regionOrNull(op.getSlope())), scale(scaleOf(op.getScore())),
       bandLower(op.getBandLower()), bandUpper(op.getBandUpper()),
-      start(op.getAt()) {
+      start(op.getAt()), multiprocessors(blocksOfGpu(op)) {
   unsigned numDims = op.getMap(0).getNumDims();
   q = numDims - 4;
   k = numDims - 3;

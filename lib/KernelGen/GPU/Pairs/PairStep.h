@@ -91,6 +91,7 @@ struct Step {
   SmallVector<Value> sizes;
   SmallVector<int64_t> known;
   int64_t partColumns = 0; ///< of a part; 0: there are no parts
+  int64_t multiprocessors; ///< of the GPU
 };
 
 /// What one launch computes: some features of `target` from `slab` on (null:
