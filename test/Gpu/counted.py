@@ -184,7 +184,7 @@ def programs() -> list[Counted]:
               (192, "forward", attention, forward, 13.5, 3), (256, "forward", attention, forward, 16.1, 3),
               (192, "backward", attention_backward, backward, 84, 7), (256, "backward", attention_backward, backward, 86, 7))),
         Counted("attention backward, wide", "a100", attention_backward, (4096, 4, 256), (512, 1, 256), scores, backward, slots=252, launches=10),
-        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=101, launches=7),
+        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=95, launches=7),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=61, launches=6),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=47, launches=2),
         Counted("bf16 convolution 3x3", "b200", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=24, launches=2),

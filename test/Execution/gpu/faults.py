@@ -218,7 +218,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "copied-attention": (["--arch=sm_80"], ATTENTION, {
         "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of 128 rows and features: a tile's copies are started when all have read the one before.
-    "copied-gradient": (["--arch=sm_80", "--machine=generic,multiprocessors=1", "--precision=tf32", "--atol=5e-2", "--rtol=2e-2"],
+    "copied-gradient": (["--arch=sm_80", "--machine=generic,multiprocessors=1", "--precision=tf32", "--atol=1e-1", "--rtol=2e-2"],
                         GRADIENT.replace("70", "160").replace("150", "192").replace("x72x", "x128x").replace("256", "128"), {
         "copy": [0, 40], "copy-wait": [0], "barrier": [0, 1], "swizzle": [0, 9], "matrix-direction": [0], "fragment": [0]}),
     # Keys in three parts, a block each, and a kernel that combines what they found.
