@@ -319,14 +319,17 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
   bool isLean = step.leavesRegisters() || (linesFit && partsFit);
   if (isLean && isStraight && pieces % kThreads == 0) {
     // Eight lines further on, a piece has the same place in its line.
-    bool isEven = !strip.isSwizzled() || kThreads / perLine % 8 == 0;
-    Value first = placeOf(line0, part0);
-    for (int64_t done = 0; done < pieces; done += kThreads) {
-      Value line = block.add(line0, block.index(done / perLine));
-      Value behind = block.index(done / perLine * strip.pitchBytes());
-      loadPiece(line, part0,
-                isEven ? block.sharedByte(first, behind)
-                       : placeOf(line, part0));
+    int64_t linesAtOnce = kThreads / perLine,
+            places =
+                strip.isSwizzled() && linesAtOnce < 8 ? 8 / linesAtOnce : 1;
+    SmallVector<Value> firsts;
+    for (int64_t i = 0; i < places; ++i)
+      firsts.push_back(
+          placeOf(block.add(line0, block.index(i * linesAtOnce)), part0));
+    for (int64_t i = 0; i < pieces / kThreads; ++i) {
+      int64_t behind = (i - i % places) * linesAtOnce * strip.pitchBytes();
+      loadPiece(block.add(line0, block.index(i * linesAtOnce)), part0,
+                block.sharedByte(firsts[i % places], block.index(behind)));
     }
   } else {
     // Each has a place of its own to find: not all at once, of few registers.
