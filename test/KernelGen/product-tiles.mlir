@@ -33,9 +33,12 @@ func.func @rows_in_one_set(%a: memref<1008x1024xf32>, %b: memref<1024x1024xf32>,
 }
 
 // The long operand is read once whatever is done, the other one stays in the cache: sums stay in registers from the first to
-// the last of the 1,024.
+// the last of the 1,024, totals beside partial sums of 512 each.
 // CHECK-LABEL: func.func @skinny(
-//       CHECK:   %{{.*}}:6 = scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c1{{.*}} iter_args
+//       CHECK:   %{{.*}}:6 = scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c512{{.*}} iter_args
+//       CHECK:     %{{.*}}:6 = scf.for %{{.*}} = %c0{{.*}} to %c512{{.*}} step %c1{{.*}} iter_args
+//       CHECK:     scf.yield
+//       CHECK:     arith.addf
 func.func @skinny(%a: memref<4096x1024xf32>, %b: memref<1024x16xf32>, %c: memref<4096x16xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<4096x1024xf32>, memref<1024x16xf32>) outs(%c : memref<4096x16xf32>) {

@@ -201,14 +201,32 @@ private:
 
   // Tiles of vectors.
   void emitTile(const State &state, const Tile &tile);
+  /// A tile whose sums run along the lanes.
+  void emitLaneSums(const State &state, const Tile &tile);
   SmallVector<Value> emitReductions(size_t level, const State &state,
                                     const Tile &tile,
                                     ArrayRef<Value> accumulators);
-  SmallVector<Value> emitLaneReduction(const State &state, const Tile &tile,
+  /// `size` iterations of the dim of a level, and all of those inside it.
+  SmallVector<Value> emitReduction(size_t level, const Quantity &size,
+                                   const State &state, const Tile &tile,
+                                   ArrayRef<Value> accumulators);
+  /// The same of all iterations, by partial sums.
+  SmallVector<Value> emitPartialSums(size_t level, const Quantity &size,
+                                     const State &state, const Tile &tile,
+                                     ArrayRef<Value> totals);
+  /// Iterations from `from` to `to`, of which only the last may leave lanes
+  /// empty.
+  SmallVector<Value> emitLaneReduction(const Quantity &from, const Quantity &to,
+                                       const State &state, const Tile &tile,
                                        ArrayRef<Value> accumulators);
   /// The last reduction, in pairs of bf16.
-  SmallVector<Value> emitPairs(const State &state, const Tile &tile,
-                               ArrayRef<Value> accumulators);
+  SmallVector<Value> emitPairs(const Quantity &size, const State &state,
+                               const Tile &tile, ArrayRef<Value> accumulators);
+  /// What output `i` is of both.
+  Value combine(size_t i, Value x, Value y);
+  SmallVector<Value> combineEach(ArrayRef<Value> x, ArrayRef<Value> y);
+  /// What accumulators begin with that start from nothing.
+  SmallVector<Value> neutral(const Tile &tile);
   SmallVector<Value> emitPair(const State &state, const Tile &tile,
                               ArrayRef<Value> accumulators, bool isHalf);
   SmallVector<Value> emitStep(const State &state, const Tile &tile,

@@ -117,11 +117,70 @@ SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
   if (level == s.reductions.size())
     return emitStep(state, tile, accumulators);
   int dim = s.reductions[level];
-  if (s.vecReduces && dim == s.vec)
-    return emitLaneReduction(state, tile, accumulators);
-  if (isPaired(dim))
-    return emitPairs(state, tile, accumulators);
   const Quantity &size = dim == blocked ? blockSize : nest.dims[dim].size;
+  return dim == s.partial
+             ? emitPartialSums(level, size, state, tile, accumulators)
+             : emitReduction(level, size, state, tile, accumulators);
+}
+
+SmallVector<Value> NestEmitter::emitPartialSums(size_t level,
+                                                const Quantity &size,
+                                                const State &state,
+                                                const Tile &tile,
+                                                ArrayRef<Value> totals) {
+  int dim = s.reductions[level];
+  Quantity steps = Quantity::of(s.partialSteps), zero = Quantity::of(0);
+  SmallVector<Value> start = neutral(tile);
+  if (size.fixed && *size.fixed <= s.partialSteps)
+    return combineEach(totals, emitReduction(level, size, state, tile, start));
+  // What is left of lanes and pairs is written apart from whole ones.
+  bool isLane = s.vecReduces && dim == s.vec;
+  bool hasRest = size.fixed ? *size.fixed % s.partialSteps != 0
+                            : size.multiple() % s.partialSteps != 0;
+  bool isApart = hasRest && (isLane || (isPaired(dim) && size.fixed));
+  Quantity whole = size;
+  if (isApart)
+    whole =
+        size.fixed
+            ? Quantity::of(*size.fixed / s.partialSteps * s.partialSteps)
+            : arith.sub(size, Quantity::of(Value(arith::RemUIOp::create(
+                                  b, loc, arith.get(size), arith.get(steps)))));
+  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(whole),
+                                 arith.get(steps), totals);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Quantity at{std::nullopt, loop.getInductionVar()};
+    Quantity count = steps;
+    if (hasRest && !isApart)
+      count = Quantity::of(Value(arith::MinSIOp::create(
+          b, loc, arith.get(arith.sub(size, at)), arith.get(steps))));
+    State inner = advance(state, dim, at);
+    SmallVector<Value> sums =
+        isLane ? emitLaneReduction(zero, count, inner, tile, start)
+               : emitReduction(level, count, inner, tile, start);
+    SmallVector<Value> carried(loop.getRegionIterArgs());
+    scf::YieldOp::create(b, loc, combineEach(carried, sums));
+  }
+  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
+  if (!isApart)
+    return sums;
+  return combineEach(
+      sums, isLane ? emitLaneReduction(whole, size, state, tile, start)
+                   : emitReduction(level, arith.sub(size, whole),
+                                   advance(state, dim, whole), tile, start));
+}
+
+SmallVector<Value> NestEmitter::emitReduction(size_t level,
+                                              const Quantity &size,
+                                              const State &state,
+                                              const Tile &tile,
+                                              ArrayRef<Value> accumulators) {
+  int dim = s.reductions[level];
+  if (s.vecReduces && dim == s.vec)
+    return emitLaneReduction(Quantity::of(0), size, state, tile, accumulators);
+  if (isPaired(dim))
+    return emitPairs(size, state, tile, accumulators);
   if (size.is(1))
     return emitReductions(level + 1, state, tile, accumulators);
   auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size),
@@ -136,10 +195,10 @@ SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-SmallVector<Value> NestEmitter::emitPairs(const State &state, const Tile &tile,
+SmallVector<Value> NestEmitter::emitPairs(const Quantity &size,
+                                          const State &state, const Tile &tile,
                                           ArrayRef<Value> accumulators) {
   int dim = s.reductions.back();
-  const Quantity &size = nest.dims[dim].size;
   Quantity whole = size.fixed ? Quantity::of(*size.fixed / 2 * 2) : size;
   auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(whole),
                                  arith.index(2), accumulators);
@@ -191,9 +250,9 @@ SmallVector<Value> NestEmitter::emitPair(const State &state, const Tile &tile,
 
 /// The innermost reduction, along the lanes.
 SmallVector<Value>
-NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
+NestEmitter::emitLaneReduction(const Quantity &begin, const Quantity &size,
+                               const State &state, const Tile &tile,
                                ArrayRef<Value> accumulators) {
-  const Quantity &size = nest.dims[s.vec].size;
   int64_t extent = tile.vectors * s.lanes;
   SmallVector<Value> current(accumulators);
   auto loop =
@@ -239,7 +298,7 @@ NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
   auto maskType = VectorType::get({s.lanes}, b.getI1Type());
   if (size.fixed) {
     int64_t full = *size.fixed / extent * extent, rest = *size.fixed - full;
-    loop(Quantity::of(0), Quantity::of(full), extent, whole);
+    loop(begin, Quantity::of(full), extent, whole);
     if (rest == 0)
       return current;
     Value mask;
@@ -250,13 +309,13 @@ NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
                    llvm::divideCeil(rest, s.lanes), mask);
   }
   if (size.multiple() % extent == 0) {
-    loop(Quantity::of(0), size, extent, whole);
+    loop(begin, size, extent, whole);
     return current;
   }
   Value rest =
       arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
   Quantity full = arith.sub(size, Quantity::of(rest));
-  loop(Quantity::of(0), full, extent, whole);
+  loop(begin, full, extent, whole);
   loop(full, size, s.lanes, [&](const State &inner, ArrayRef<Value> values) {
     if (size.multiple() % s.lanes == 0)
       return partial(inner, values, 1, {});
@@ -371,6 +430,34 @@ static vector::CombiningKind combiningKind(Operation *op) {
       .Default([](Operation *) { return Kind::XOR; });
 }
 
+Value NestEmitter::combine(size_t i, Value x, Value y) {
+  Operation *combiner = combinerOf(nest.main, i);
+  OperationState op(loc, combiner->getName(), {x, y}, {x.getType()},
+                    combiner->getAttrs());
+  op.propertiesAttr = combiner->getPropertiesAsAttribute();
+  return b.create(op)->getResult(0);
+}
+
+SmallVector<Value> NestEmitter::combineEach(ArrayRef<Value> x,
+                                            ArrayRef<Value> y) {
+  size_t count = x.size() / nest.outputs.size();
+  SmallVector<Value> both;
+  for (auto [at, one, other] : llvm::enumerate(x, y))
+    both.push_back(combine(at / count, one, other));
+  return both;
+}
+
+SmallVector<Value> NestEmitter::neutral(const Tile &tile) {
+  SmallVector<Value> values;
+  for (size_t i : llvm::seq(nest.outputs.size())) {
+    Value value = arith::ConstantOp::create(
+        b, loc, spmd::neutralElement(combinerOf(nest.main, i)));
+    values.append(tile.rows * tile.columns * tile.vectors,
+                  splat(b, loc, value, s.lanes));
+  }
+  return values;
+}
+
 void NestEmitter::emitTile(const State &state, const Tile &tile) {
   transposed.clear();
   size_t count = tile.rows * tile.columns * tile.vectors;
@@ -396,15 +483,14 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
   if (!nest.reduces())
     return finishEach(emitStep(state, tile, {}));
 
+  if (s.vecReduces)
+    return emitLaneSums(state, tile);
   SmallVector<Value> accumulators(count * nest.outputs.size());
   for (auto [i, output] : llvm::enumerate(nest.outputs))
     each([&, i = i, &output = output](int64_t row, int64_t column,
                                       int64_t vector, size_t at) {
       Value value;
-      if (s.vecReduces)
-        value = arith::ConstantOp::create(
-            b, loc, spmd::neutralElement(combinerOf(nest.main, i)));
-      else if (nest.initial[i])
+      if (nest.initial[i])
         value = nest.initial[i];
       else
         value = load(output, state.pointers[outputAt(i)],
@@ -412,25 +498,25 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
                      maskOf(vector));
       accumulators[i * count + at] = splat(b, loc, value, s.lanes);
     });
-  SmallVector<Value> values = emitReductions(0, state, tile, accumulators);
+  // All that is done here is one partial sum, or a part of one.
+  if (llvm::is_contained(s.hoisted, s.partial) && s.partial != blocked)
+    return finishEach(combineEach(
+        accumulators, emitReductions(0, state, tile, neutral(tile))));
+  return finishEach(emitReductions(0, state, tile, accumulators));
+}
 
-  if (!s.vecReduces)
-    return finishEach(values);
+void NestEmitter::emitLaneSums(const State &state, const Tile &tile) {
+  size_t count = tile.rows * tile.columns * tile.vectors;
+  SmallVector<Value> values = emitReductions(0, state, tile, neutral(tile));
   for (int64_t row : llvm::seq(tile.rows))
     for (int64_t column : llvm::seq(tile.columns)) {
       SmallVector<Value> mine;
       for (auto [i, output] : llvm::enumerate(nest.outputs)) {
         Operation *combiner = combinerOf(nest.main, i);
-        auto combine = [&](Value x, Value y) -> Value {
-          OperationState op(loc, combiner->getName(), {x, y}, {x.getType()},
-                            combiner->getAttrs());
-          op.propertiesAttr = combiner->getPropertiesAsAttribute();
-          return b.create(op)->getResult(0);
-        };
         size_t first = i * count + (row * tile.columns + column) * tile.vectors;
         Value total = values[first];
         for (int64_t vector = 1; vector < tile.vectors; ++vector)
-          total = combine(total, values[first + vector]);
+          total = combine(i, total, values[first + vector]);
         if (auto lanes = dyn_cast<VectorType>(total.getType())) {
           bool isFloat = isa<FloatType>(lanes.getElementType());
           // Without a start, sums of lanes begin with +0.
@@ -447,7 +533,7 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
         if (!start)
           start = load(output, state.pointers[outputAt(i)],
                        tileOffset(output, row, column, 0, 1), 1, {});
-        mine.push_back(combine(start, total));
+        mine.push_back(combine(i, start, total));
       }
       finish(state, tile, row, column, 0, mine, 1, {});
     }

@@ -27,11 +27,13 @@ Quantity Quantity::of(OpFoldResult size) {
 /// Sizes of which nothing is known are taken to be large.
 static constexpr int64_t kUnknownSize = 512;
 
-int64_t Quantity::guess() const {
+std::optional<int64_t> Quantity::estimate() const {
   if (fixed)
     return *fixed;
-  return value ? factsOf(value).estimate.value_or(kUnknownSize) : kUnknownSize;
+  return value ? factsOf(value).estimate : std::nullopt;
 }
+
+int64_t Quantity::guess() const { return estimate().value_or(kUnknownSize); }
 
 llvm::SmallVector<int64_t> Quantity::entries() const {
   if (fixed)

@@ -31,6 +31,8 @@ struct Quantity {
   int64_t orElse(int64_t guess) const { return fixed ? *fixed : guess; }
   /// What it is at most where costs are estimated, or is taken to be: large.
   int64_t guess() const;
+  /// The same; nullopt where it is not known.
+  std::optional<int64_t> estimate() const;
   /// A number that it is a multiple of on every rank.
   int64_t multiple() const;
   /// What it is on each rank; empty where a table does not say it.
@@ -153,6 +155,12 @@ struct Schedule {
   /// memory; the last of them in steps of `block`, which `reductions` walks.
   llvm::SmallVector<int> hoisted;
   int64_t block = 1;
+  /// Long sums are sums of partial sums, each of `partialSteps` iterations of
+  /// this reduction dim and of all iterations of those inside it: a rounding is
+  /// as large as what is added up, and there are fewer large ones. -1: terms
+  /// are added to the total one after the other.
+  int partial = -1;
+  int64_t partialSteps = 1;
 };
 
 /// A buffer that is read as a part of complex elements; see splitComplex.

@@ -298,6 +298,7 @@ Schedule ScheduleChooser::choose() {
   if (s.lanes > 1)
     chooseBlocking(s);
   choosePairs(s);
+  choosePartialSums(s);
   s.masksAll = masksAll(s);
   return s;
 }

@@ -156,6 +156,13 @@ private:
   /// along reduction dims into pieces that stay in the second-level cache while
   /// all outputs are added to.
   void chooseBlocking(Schedule &s) const;
+  /// Partial sums of long ones, within what blocks let stay in registers.
+  void choosePartialSums(Schedule &s) const;
+  /// Whether all of a partial sum of `s` is added up before a loop over blocks,
+  /// the `hoisted` first dims of `order` with the last in steps of `block`,
+  /// goes on: only totals are kept in memory.
+  static bool keepsPartialSums(const Schedule &s, ArrayRef<int> order,
+                               int64_t hoisted, int64_t block);
   /// The reduction dims in the order in which elements are added up.
   static SmallVector<int> sumOrder(const Schedule &s) {
     SmallVector<int> order(s.hoisted);

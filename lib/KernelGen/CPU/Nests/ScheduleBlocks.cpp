@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -208,4 +209,89 @@ void ScheduleChooser::chooseBlocking(Schedule &s) const {
     return;
   if (s.packed >= 0 && nest.inputs[s.packed].coef[s.vec].is(1))
     s.packed = -1;
+}
+
+void ScheduleChooser::choosePartialSums(Schedule &s) const {
+  constexpr int64_t kUnknownTerms = 1 << 16;
+  // Totals of partial sums are as many registers as accumulators are: those of
+  // a product are written to memory and read again.
+  const int64_t least = contraction ? 512 : 128, leastFromMemory = 32;
+  bool isRounded = false;
+  for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
+    Operation *combiner = combinerOf(nest.main, i);
+    if (!combiner || !combiner->hasOneUse() || !spmd::neutralElement(combiner))
+      return;
+    isRounded |= isa<arith::AddFOp>(combiner);
+  }
+  SmallVector<int> order = sumOrder(s);
+  if (exact || !isRounded || order.empty())
+    return;
+  // What is added to an accumulator at a time.
+  auto unit = [&](int dim) -> int64_t {
+    if (s.vecReduces && dim == s.vec)
+      return s.vectors * s.lanes;
+    return s.pairs && dim == order.back() ? 2 : 1;
+  };
+  auto steps = [&](int dim) {
+    return llvm::divideCeil(
+        nest.dims[dim].size.estimate().value_or(kUnknownTerms), unit(dim));
+  };
+  int64_t terms = 1;
+  for (int dim : order)
+    if (llvm::MulOverflow<int64_t>(terms, steps(dim), terms))
+      terms = INT64_MAX;
+  // As many partial sums as each has terms.
+  int64_t wanted =
+      std::max(least, int64_t(1) << (llvm::Log2_64(uint64_t(terms)) / 2));
+  if (terms >= 2 * wanted) {
+    int64_t inside = 1;
+    for (int dim : llvm::reverse(order)) {
+      int64_t count = steps(dim);
+      if (count < 2 * wanted / inside) {
+        inside *= count;
+        continue;
+      }
+      int64_t sums = std::clamp<int64_t>(count * inside / wanted, 1, count);
+      // Without a rest, if that is not far off.
+      for (int64_t more = sums; more <= 2 * sums; ++more)
+        if (count % more == 0) {
+          sums = more;
+          break;
+        }
+      s.partial = dim;
+      s.partialSteps = llvm::divideCeil(count, sums) * unit(dim);
+      break;
+    }
+  } else if (terms >= leastFromMemory && !contraction && !s.vecReduces &&
+             llvm::none_of(nest.initial, [](Value start) { return start; })) {
+    // Memory may have what many others were added to before.
+    s.partial = order.front();
+    s.partialSteps = llvm::alignTo(size(s.partial), unit(s.partial));
+  }
+  if (s.hoisted.empty() || s.partial < 0)
+    return;
+  int last = s.hoisted.back();
+  if (s.partial == last && s.block > s.partialSteps) {
+    // As many in a block, of as many terms each.
+    int64_t sums = s.block / s.partialSteps;
+    s.partialSteps = s.block / sums;
+    s.block = s.partialSteps * sums;
+  }
+  if (keepsPartialSums(s, order, s.hoisted.size(), s.block))
+    return;
+  // A block's share of a sum is one.
+  int64_t ofBlock = s.block;
+  for (int dim : order)
+    if (!llvm::is_contained(s.hoisted, dim))
+      ofBlock *= steps(dim);
+  s.partial = ofBlock >= leastFromMemory ? last : -1;
+  s.partialSteps = s.block;
+}
+
+bool ScheduleChooser::keepsPartialSums(const Schedule &s, ArrayRef<int> order,
+                                       int64_t hoisted, int64_t block) {
+  if (s.partial < 0 || hoisted == 0)
+    return true;
+  int64_t at = llvm::find(order, s.partial) - order.begin();
+  return at >= hoisted || (at == hoisted - 1 && block % s.partialSteps == 0);
 }

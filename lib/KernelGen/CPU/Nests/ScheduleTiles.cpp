@@ -331,7 +331,8 @@ std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
                     nest.outputs[0].coef[s.vec].is(1) &&
                     tile.hoisted <= int64_t(order.size());
     if (tile.hoisted > 0 &&
-        (!mayHoist || tile.block > size(order[tile.hoisted - 1])))
+        (!mayHoist || tile.block > size(order[tile.hoisted - 1]) ||
+         !keepsPartialSums(s, order, tile.hoisted, tile.block)))
       return std::nullopt;
     s.hoisted.assign(order.begin(), order.begin() + tile.hoisted);
     s.block = std::max<int64_t>(tile.block, 1);
