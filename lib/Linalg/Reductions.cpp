@@ -5,11 +5,13 @@
 // of floats narrower than 32 bits accumulate in f32, extremes for speed alone:
 // in one type they are one instruction, and vectors of them can be combined.
 // Running sums and products of f32 accumulate in f64: their terms come one
-// after the other, and roundings to f32 would add up with each of them.
+// after the other, and roundings to f32 would add up with each of them. So do
+// running logarithms of sums of exponentials, which are one sum.
 //
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
 #include "Complex.h"
+#include "ScalarMath.h"
 #include "StableHLOToLinalg.h"
 #include "WindowCells.h"
 
@@ -34,6 +36,8 @@ struct Reducer {
   Region &region;
   Operation *wideOp = nullptr; // one op of floats that accumulate wider
   bool multipliesComplex = false;
+  /// Accumulators are x and s, of what is x + log(s).
+  bool addsExponentials = false;
   SmallVector<Type> types; // of the accumulators
 
   Reducer(Lowerer &l, Region &region, TypeRange results,
@@ -43,11 +47,49 @@ struct Reducer {
   SmallVector<Value> init(ValueRange sources);
   /// Combines accumulators with elements of the inputs' types.
   SmallVector<Value> combine(ValueRange accumulators, ValueRange elements);
+  /// The elements of results of `types` that accumulators are.
+  SmallVector<Value> results(ValueRange accumulators, TypeRange types);
   /// Rounds an accumulated element, or tensor, to what the result's type is.
   Value round(Value sum, Type element);
   Value finish(Value tensor, Type element);
 };
 } // namespace
+
+/// True if `block` returns log(exp(a) + exp(b)) of its arguments, as JAX writes
+/// it: the larger one and log1p(exp(-|a - b|)), or, where a - b is no number,
+/// the sum of both.
+static bool addsExponentials(Block &block) {
+  auto ofBoth = [&](Operation *op) {
+    return op && op->getNumOperands() == 2 &&
+           ((op->getOperand(0) == block.getArgument(0) &&
+             op->getOperand(1) == block.getArgument(1)) ||
+            (op->getOperand(0) == block.getArgument(1) &&
+             op->getOperand(1) == block.getArgument(0)));
+  };
+  auto select =
+      block.getTerminator()->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
+  if (!select)
+    return false;
+  auto differs = select.getPred().getDefiningOp<stablehlo::CompareOp>();
+  auto sum = select.getOnTrue().getDefiningOp<stablehlo::AddOp>(),
+       result = select.getOnFalse().getDefiningOp<stablehlo::AddOp>();
+  if (!differs || !result || !ofBoth(sum) ||
+      differs.getLhs() != differs.getRhs() ||
+      differs.getComparisonDirection() != stablehlo::ComparisonDirection::NE)
+    return false;
+  auto difference = differs.getLhs().getDefiningOp<stablehlo::SubtractOp>();
+  Value larger = result.getLhs(), rest = result.getRhs();
+  if (!larger.getDefiningOp<stablehlo::MaxOp>())
+    std::swap(larger, rest);
+  auto log = rest.getDefiningOp<stablehlo::Log1pOp>();
+  auto exp = log ? log.getOperand().getDefiningOp<stablehlo::ExpOp>() : nullptr;
+  auto minus =
+      exp ? exp.getOperand().getDefiningOp<stablehlo::NegOp>() : nullptr;
+  auto size =
+      minus ? minus.getOperand().getDefiningOp<stablehlo::AbsOp>() : nullptr;
+  return size && difference && size.getOperand() == difference &&
+         ofBoth(difference) && ofBoth(larger.getDefiningOp<stablehlo::MaxOp>());
+}
 
 Reducer::Reducer(Lowerer &l, Region &region, TypeRange results, bool isRunning)
     : l(l), region(region) {
@@ -56,6 +98,13 @@ Reducer::Reducer(Lowerer &l, Region &region, TypeRange results, bool isRunning)
   if (types.size() != 1)
     return;
   Block &block = region.front();
+  auto number = dyn_cast<FloatType>(types[0]);
+  if (isRunning && number && number.getWidth() >= 16 &&
+      number.getWidth() <= 32 && ::addsExponentials(block)) {
+    addsExponentials = true;
+    types.assign(2, l.b.getF64Type());
+    return;
+  }
   Operation &first = block.front();
   if (!isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp,
            stablehlo::MinOp>(first) ||
@@ -85,9 +134,32 @@ SmallVector<Value> Reducer::init(ValueRange sources) {
   SmallVector<Value> values;
   for (auto [source, type] : llvm::zip(sources, types)) {
     Value value = l.scalar(source);
-    values.push_back(wideOp ? castFloat(l.b, value, type) : value);
+    values.push_back(wideOp || addsExponentials ? castFloat(l.b, value, type)
+                                                : value);
   }
+  if (addsExponentials)
+    values.push_back(numberConstant(l.b, types[1], 1));
   return values;
+}
+
+/// x + log(s) and exp(`element`) as x + log(s): s is what exponentials are in
+/// units of exp(x), and x is an element that none so far exceeds by much. So
+/// roundings of x, which all later elements would have, are few.
+static SmallVector<Value> addExponential(ImplicitLocOpBuilder &b,
+                                         ValueRange accumulators,
+                                         Value element) {
+  constexpr double kMuch = 64;
+  RoundedScope scope(b, /*brief=*/true);
+  Real x{&b, accumulators[0]}, s{&b, accumulators[1]},
+      next{&b, castFloat(b, element, x.v.getType())};
+  // Two infinities of one sign are equal.
+  Real above = choose(equal(next, x), x.of(0), next - x);
+  Value isLarge = compare(arith::CmpFPredicate::OGT, above, x.of(kMuch));
+  Real factor = exp(choose(isLarge, -above, above));
+  Real sum = choose(isLarge, s * factor + 1.0, s + factor);
+  // A NaN stays one.
+  sum = choose(equal(above, above), sum, above);
+  return {choose(isLarge, next, x).v, sum.v};
 }
 
 SmallVector<Value> Reducer::combine(ValueRange accumulators,
@@ -103,11 +175,26 @@ SmallVector<Value> Reducer::combine(ValueRange accumulators,
       return {arith::MaximumFOp::create(l.b, sum, element).getResult()};
     return {arith::MinimumFOp::create(l.b, sum, element).getResult()};
   }
+  if (addsExponentials)
+    return addExponential(l.b, accumulators, elements[0]);
   if (multipliesComplex)
     return {complexMultiplyOn(l.b, accumulators[0], elements[0])};
   SmallVector<Value> args(accumulators);
   args.append(elements.begin(), elements.end());
   return l.scalarRegion(region, args);
+}
+
+SmallVector<Value> Reducer::results(ValueRange accumulators, TypeRange types) {
+  SmallVector<Value> results;
+  if (addsExponentials) {
+    RoundedScope scope(l.b, /*brief=*/true);
+    Real x{&l.b, accumulators[0]}, s{&l.b, accumulators[1]};
+    results.push_back(castFloat(l.b, (x + log(s)).v, types[0]));
+    return results;
+  }
+  for (auto [sum, type] : llvm::zip(accumulators, types))
+    results.push_back(round(sum, type));
+  return results;
 }
 
 Value Reducer::round(Value sum, Type element) {
@@ -517,7 +604,7 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
   bool ok = true;
   auto next = [&](ValueRange accumulators, ValueRange elements) {
     SmallVector<Value> values = reducer.combine(accumulators, elements);
-    ok &= values.size() == count;
+    ok &= values.size() == reducer.types.size();
     return ok ? values : SmallVector<Value>(accumulators);
   };
   SmallVector<Value> results;
@@ -535,9 +622,10 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
                   elements.push_back(tensor::ExtractOp::create(b, input, at));
                 SmallVector<Value> sums = next(now.drop_front(count), elements),
                                    then;
-                for (auto [sum, type, tensor] : llvm::zip(sums, types, now))
-                  then.push_back(tensor::InsertOp::create(
-                      b, reducer.round(sum, type), tensor, at));
+                for (auto [result, tensor] :
+                     llvm::zip(reducer.results(sums, types), now))
+                  then.push_back(
+                      tensor::InsertOp::create(b, result, tensor, at));
                 then.append(sums);
                 return then;
               });
@@ -565,31 +653,31 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
             rows.push_back(l.slice(
                 input, offsets, extents, ones,
                 RankedTensorType::get(shape, elementType(input.getType()))));
-          // What goes on, and where that is wider, its rounded values.
+          // What goes on, and where that is something else, its results.
           SmallVector<Value> states(now.drop_front(count));
           bool isWide = ArrayRef(reducer.types) != ArrayRef(types);
           if (isWide)
             for (Type type : types)
               states.push_back(l.empty(rowSizes, type));
+          size_t going = reducer.types.size();
           SmallVector<AffineMap> maps(count + states.size(),
                                       b.getMultiDimIdentityMap(rank - 1));
           SmallVector<utils::IteratorType> iterators(
               rank - 1, utils::IteratorType::parallel);
           SmallVector<Value> sums =
               l.generic(rows, states, maps, iterators, [&](ValueRange args) {
-                SmallVector<Value> sums = next(args.slice(count, count),
+                SmallVector<Value> sums = next(args.slice(count, going),
                                                args.take_front(count)),
                                    made(sums);
                 if (isWide)
-                  for (auto [sum, type] : llvm::zip(sums, types))
-                    made.push_back(reducer.round(sum, type));
+                  llvm::append_range(made, reducer.results(sums, types));
                 return made;
               });
           SmallVector<Value> then;
           for (auto [sum, tensor] :
                llvm::zip(ArrayRef(sums).take_back(count), now))
             then.push_back(l.insert(sum, tensor, offsets, extents, ones));
-          then.append(sums.begin(), sums.begin() + count);
+          then.append(sums.begin(), sums.begin() + going);
           return then;
         });
   }
