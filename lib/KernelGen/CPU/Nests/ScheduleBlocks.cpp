@@ -214,8 +214,12 @@ void ScheduleChooser::chooseBlocking(Schedule &s) const {
 void ScheduleChooser::choosePartialSums(Schedule &s) const {
   constexpr int64_t kUnknownTerms = 1 << 16;
   // Totals of partial sums are as many registers as accumulators are: those of
-  // a product are written to memory and read again.
-  const int64_t least = contraction ? 512 : 128, leastFromMemory = 32;
+  // a large tile are written to memory and read again.
+  bool isProduct =
+      contraction && llvm::any_of(nest.inputs, [&](const Access &input) {
+        return reuse(input) > 1;
+      });
+  const int64_t least = isProduct ? 512 : 128, leastFromMemory = 16;
   bool isRounded = false;
   for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
     Operation *combiner = combinerOf(nest.main, i);
@@ -262,7 +266,7 @@ void ScheduleChooser::choosePartialSums(Schedule &s) const {
       s.partialSteps = llvm::divideCeil(count, sums) * unit(dim);
       break;
     }
-  } else if (terms >= leastFromMemory && !contraction && !s.vecReduces &&
+  } else if (terms >= leastFromMemory && !isProduct && !s.vecReduces &&
              llvm::none_of(nest.initial, [](Value start) { return start; })) {
     // Memory may have what many others were added to before.
     s.partial = order.front();
