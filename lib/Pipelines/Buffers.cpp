@@ -11,7 +11,6 @@
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Linalg/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 
 using namespace mlir;

@@ -8,7 +8,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Pipelines/Stages.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 
 using namespace mlir;

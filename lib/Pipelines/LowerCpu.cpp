@@ -17,7 +17,6 @@
 #include "shardc/Linalg/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 
 using namespace mlir;

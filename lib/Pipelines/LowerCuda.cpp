@@ -15,7 +15,6 @@
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 #include "shardc/Translation/DeviceImage.h"
 

@@ -6,7 +6,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Stages.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 
 using namespace mlir;

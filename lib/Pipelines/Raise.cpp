@@ -11,7 +11,6 @@
 #include "shardc/Import/Passes.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Raise/Passes.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 
 using namespace mlir;

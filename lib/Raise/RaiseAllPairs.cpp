@@ -9,7 +9,6 @@
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
-#include "shardc/Support/Canonicalize.h"
 #include "shardc/Support/Passes.h"
 #include <set>
 

@@ -4,6 +4,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CanonicalizePass : Pass<"spmd-canonicalize"> {
+  let summary = "Bring ops to canonical forms of the same numbers.";
+  let description = [{
+    Before and after: ops of any stage, in regions of one block each; blocks stay as they are. MLIR's `canonicalize` without the patterns
+    that make one rounding of two. The patterns of all ops are collected once for a context, not once for each place in a pipeline.
+
+    ```mlir
+    // before: n is rounded to f32, then to bf16
+    func.func @main(%n: i32, %i: index) -> (bf16, index) {
+      %zero = arith.constant 0 : index
+      %wide = arith.sitofp %n : i32 to f32
+      %narrow = arith.truncf %wide : f32 to bf16
+      %sum = arith.addi %i, %zero : index
+      return %narrow, %sum : bf16, index
+    }
+    // after
+    func.func @main(%n: i32, %i: index) -> (bf16, index) {
+      %wide = arith.sitofp %n : i32 to f32
+      %narrow = arith.truncf %wide : f32 to bf16
+      return %narrow, %i : bf16, index
+    }
+    ```
+  }];
+}
+
 def MergeEqualOpsPass : Pass<"spmd-merge-equal-ops"> {
   let summary = "Compute what is equal once.";
   let description = [{
