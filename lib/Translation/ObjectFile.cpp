@@ -197,18 +197,59 @@ namespace {
 /// whose length is known. Kernels come tiled and unrolled as far as registers
 /// go; unrolling the loops around them as well makes straight lines of
 /// thousands of moves, on which LLVM's schedulers take quadratic time, and
-/// copies of a tile gain nothing from one another.
+/// copies of a tile gain nothing from one another. Nor do iterations of a loop
+/// that is not short and keeps the CPU's units busy by itself; taking them
+/// apart was half of what LLVM did for a product.
 struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &analyses) {
     for (llvm::Loop *loop :
          analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-      if (!loop->isInnermost())
+      if (!loop->isInnermost() ||
+          (isBusy(*loop) &&
+           !isShort(*loop, analyses.getResult<llvm::ScalarEvolutionAnalysis>(
+                               function))))
         llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
       else if (holdsVectors(*loop))
         llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable",
                                       1);
     return llvm::PreservedAnalyses::all();
+  }
+
+  /// True of tiles with as many sums as multiply-adds are under way at a time,
+  /// two a cycle for four cycles, and of loops that do nothing but move single
+  /// elements, one a cycle: copies to panels.
+  static bool isBusy(const llvm::Loop &loop) {
+    constexpr unsigned kUnderWay = 8;
+    unsigned sums = 0;
+    for (const llvm::PHINode &phi : loop.getHeader()->phis())
+      sums += phi.getType()->isVectorTy();
+    return sums >= kUnderWay || movesElements(loop);
+  }
+
+  static bool movesElements(const llvm::Loop &loop) {
+    bool moves = false;
+    for (const llvm::BasicBlock *block : loop.blocks())
+      for (const llvm::Instruction &op : *block) {
+        if (op.getType()->isVectorTy() || isa<llvm::CallBase>(op))
+          return false;
+        const auto *store = dyn_cast<llvm::StoreInst>(&op);
+        if (!store)
+          continue;
+        const auto *load = dyn_cast<llvm::LoadInst>(store->getValueOperand());
+        if (!load || !loop.contains(load))
+          return false;
+        moves = true;
+      }
+    return moves;
+  }
+
+  /// True if `loop` is known to be as short as what LLVM takes apart for good.
+  static bool isShort(const llvm::Loop &loop,
+                      llvm::ScalarEvolution &evolution) {
+    constexpr unsigned kShort = 4;
+    unsigned count = evolution.getSmallConstantMaxTripCount(&loop);
+    return count > 0 && count <= kShort + 1; // the header runs once more
   }
 
   static bool holdsVectors(const llvm::Loop &loop) {
