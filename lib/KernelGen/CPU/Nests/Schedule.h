@@ -102,6 +102,10 @@ private:
   double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
                   int64_t sizeB, int64_t bytesA = 0, bool each = false) const;
   void chooseTile(Schedule &s) const;
+  /// About how many instructions the tiles of a product are: one of each extent
+  /// that its dims leave.
+  int64_t codeSize(const Schedule &s, int row, int64_t rows,
+                   int64_t vectors) const;
   /// Iterations of the dims that `access` steps through.
   int64_t iterations(const Access &access) const;
   /// True if no second-level cache holds what `access` steps over.

@@ -194,18 +194,67 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
     s.row = findReuseDim(a, b, s.vec);
     s.column = findReuseDim(b, a, s.vec);
   }
-  double best = 1e300;
+  struct Choice {
+    int row;
+    int64_t rows, columns, vectors;
+    double cost;
+  };
+  SmallVector<Choice> choices;
+  const Choice *best = nullptr;
   eachTile(s, /*memory=*/true,
            [&](int row, int64_t rows, int64_t columns, int64_t vectors,
                double cost) {
-             if (cost >= best * (s.vecReduces ? 1 : 0.999))
-               return;
-             best = cost;
-             s.row = row;
-             s.rows = rows;
-             s.columns = columns;
-             s.vectors = vectors;
+             choices.push_back({row, rows, columns, vectors, cost});
            });
+  for (const Choice &choice : choices)
+    if (!best || choice.cost < best->cost * (s.vecReduces ? 1 : 0.999))
+      best = &choice;
+  if (!best) // an empty shard
+    return;
+  // A product that is over soon is waited for while it is compiled: of what
+  // takes about as long, the least code. Where lanes are summed up, the tile
+  // says who is added to whom; sizes that differ by rank leave other tiles at
+  // the ends than the estimate is of.
+  constexpr double kSoon = 1 << 16, kAlike = 1.06; // cycles
+  double fastest = best->cost, all = fastest;
+  for (int dim : llvm::seq<int>(nest.dims.size()))
+    if (dim != s.vec)
+      all *= size(dim);
+  bool isFixed = llvm::all_of(
+      nest.dims, [](const Dim &dim) { return dim.size.fixed.has_value(); });
+  if (!s.vecReduces && isFixed && all < kSoon) {
+    int64_t least = INT64_MAX;
+    for (const Choice &choice : choices) {
+      int64_t size = codeSize(s, choice.row, choice.rows, choice.vectors);
+      if (choice.cost <= fastest * kAlike && size < least) {
+        least = size;
+        best = &choice;
+      }
+    }
+  }
+  s.row = best->row;
+  s.rows = best->rows;
+  s.columns = best->columns;
+  s.vectors = best->vectors;
+}
+
+int64_t ScheduleChooser::codeSize(const Schedule &s, int row, int64_t rows,
+                                  int64_t vectors) const {
+  // Of tiles along `dim`, in units of `unit` elements.
+  auto extents = [&](int dim, int64_t extent, int64_t unit) {
+    SmallVector<int64_t, 4> found;
+    if (dim < 0 || size(dim) >= extent * unit)
+      found.push_back(extent);
+    if (dim >= 0 && size(dim) % (extent * unit) != 0)
+      found.push_back(llvm::divideCeil(size(dim) % (extent * unit), unit));
+    return found;
+  };
+  int64_t total = 0;
+  for (int64_t x : extents(row, rows, 1))
+    for (int64_t y : extents(s.vec, vectors, s.lanes))
+      // A sum is started, added to and stored, each operand loaded.
+      total += 3 * x * y + x + y;
+  return total;
 }
 
 void ScheduleChooser::eachTile(
