@@ -217,14 +217,19 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
   }
 
   /// True of tiles with as many sums as multiply-adds are under way at a time,
-  /// two a cycle for four cycles, and of loops that do nothing but move single
-  /// elements, one a cycle: copies to panels.
+  /// two a cycle for four cycles; of those that store four vectors, one a
+  /// cycle, beside which the count of iterations is nothing; and of loops that
+  /// do nothing but move single elements: copies to panels.
   static bool isBusy(const llvm::Loop &loop) {
-    constexpr unsigned kUnderWay = 8;
-    unsigned sums = 0;
+    constexpr unsigned kUnderWay = 8, kStores = 4;
+    unsigned sums = 0, stores = 0;
     for (const llvm::PHINode &phi : loop.getHeader()->phis())
       sums += phi.getType()->isVectorTy();
-    return sums >= kUnderWay || movesElements(loop);
+    for (const llvm::BasicBlock *block : loop.blocks())
+      for (const llvm::Instruction &op : *block)
+        if (const auto *store = dyn_cast<llvm::StoreInst>(&op))
+          stores += store->getValueOperand()->getType()->isVectorTy();
+    return sums >= kUnderWay || stores >= kStores || movesElements(loop);
   }
 
   static bool movesElements(const llvm::Loop &loop) {
@@ -244,7 +249,7 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
     return moves;
   }
 
-  /// True if `loop` is known to be as short as what LLVM takes apart for good.
+  /// True if `loop` is known to be as short as what LLVM unrolls for good.
   static bool isShort(const llvm::Loop &loop,
                       llvm::ScalarEvolution &evolution) {
     constexpr unsigned kShort = 4;

@@ -11,7 +11,7 @@ def CanonicalizePass : Pass<"spmd-canonicalize"> {
     that make one rounding of two. The patterns of all ops are collected once for a context, not once for each place in a pipeline.
 
     ```mlir
-    // before: n is rounded to f32, then to bf16
+    // before
     func.func @main(%n: i32, %i: index) -> (bf16, index) {
       %zero = arith.constant 0 : index
       %wide = arith.sitofp %n : i32 to f32
