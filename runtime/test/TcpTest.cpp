@@ -7,6 +7,7 @@
 
 #include "Comm/Wire/Tcp.h"
 #include "Comm/Wire/Contact.h"
+#include "Comm/Wire/WireComm.h"
 #include "TestWorld.h"
 #include <arpa/inet.h>
 #include <atomic>
@@ -366,6 +367,45 @@ TEST(Tcp, WhoHeardNothingDoesNotKnowThatAProcessEnded) {
   // Nothing is on its way, however long ago that was.
   contact.note(false, 101, 5 * second);
   EXPECT_EQ(contact.silenceMs(90 * second), 0);
+}
+
+// A peer that has no core for longer than two seconds, at the end of a run that
+// went well: what it is to read is still there, the goodbye last.
+TEST(Tcp, ARankThatLeavesWaitsForWhoReadsLate) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  std::vector<Line> lines(2);
+  lines[1] = {Socket(ends[0]), LinkKeys{randomKey(), randomKey()}, {}};
+  GroupOptions options;
+  options.timeoutNs = int64_t(60'000'000'000);
+  auto group = std::make_unique<WireGroup>(
+      0, 2, carryOver(std::move(lines), /*encrypts=*/false), options,
+      [](int64_t, bool) { return std::string("a site"); });
+  // More than a socket holds.
+  std::vector<std::byte> body(16 * chunk, std::byte(7));
+  const int64_t readers[] = {1};
+  Ticket ticket;
+  Posted posted;
+  posted.data = body.data();
+  posted.bytes = static_cast<int64_t>(body.size());
+  ASSERT_TRUE(group->post({0, 1}, posted, readers, ticket));
+  std::atomic<bool> hasLeft{false};
+  std::thread leaver([&] {
+    group.reset();
+    hasLeft = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(2'300));
+  EXPECT_FALSE(hasLeft);
+  std::string all;
+  char buffer[1 << 16];
+  for (ssize_t count; (count = recv(ends[1], buffer, sizeof(buffer), 0)) > 0;)
+    all.append(buffer, count);
+  leaver.join();
+  close(ends[1]);
+  ASSERT_EQ(all.size(), 2 * wireHead + body.size() + 16 * sealBytes);
+  Frame last;
+  std::memcpy(&last, all.data() + all.size() - wireHead, sizeof(last));
+  EXPECT_EQ(last.kind, Frame::Leave);
 }
 
 // Messages do not grow with the square of the ranks: one to the rank that

@@ -1,5 +1,7 @@
 //===- Absence.cpp - When this process was not running --------------------===//
 #include "Host/Absence.h"
+#include "Host/Clock.h"
+#include <algorithm>
 
 static constexpr int64_t longestPauseNs = 500'000'000;
 
@@ -22,4 +24,12 @@ int64_t shardrt::Absence::lastReturnNs(int64_t nowNs) {
 int64_t shardrt::lastReturnNs(int64_t nowNs) {
   static Absence ofThisProcess;
   return ofThisProcess.lastReturnNs(nowNs);
+}
+
+shardrt::WaitLimit::WaitLimit(int64_t ns) : lengthNs(ns), startNs(nowNs()) {}
+
+int64_t shardrt::WaitLimit::leftNs() {
+  int64_t now = nowNs();
+  startNs = std::max(startNs, lastReturnNs(now));
+  return startNs + lengthNs - now;
 }

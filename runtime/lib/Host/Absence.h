@@ -29,6 +29,18 @@ private:
 /// second where any are waited for: waits are counted from what it returns.
 int64_t lastReturnNs(int64_t nowNs);
 
+/// How long a wait may last: while this process runs, after its last pause.
+/// Whoever waits asks what is left, ten times a second.
+class WaitLimit {
+public:
+  explicit WaitLimit(int64_t ns);
+  /// 0 or less: the wait is over.
+  int64_t leftNs();
+
+private:
+  int64_t lengthNs, startNs;
+};
+
 } // namespace shardrt
 
 #endif // SHARDRT_HOST_ABSENCE_H

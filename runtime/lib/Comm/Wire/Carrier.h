@@ -77,7 +77,8 @@ public:
   /// Copies the bodies that wait to be sent: their owner is about to leave
   /// them.
   virtual void detach() = 0;
-  /// Sends what there is to send, for `ms` milliseconds at most, and ends.
+  /// Sends what there is to send, for `ms` milliseconds of this process at most
+  /// (WaitLimit), and ends.
   virtual void stop(int64_t ms) = 0;
 };
 

@@ -9,7 +9,7 @@
 
 #include "Comm/Wire/Mpi.h"
 #include "Comm/Wire/MpiShim.h"
-#include "Host/Clock.h"
+#include "Host/Absence.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <atomic>
@@ -231,15 +231,20 @@ void MpiCarrier::advance() {
 }
 
 void MpiCarrier::stop(int64_t ms) {
-  int64_t end = nowNs() + ms * 1'000'000;
-  bool isDone = false;
-  while (!isDone && nowNs() < end) {
+  // The others may keep a world for longer than this rank does.
+  constexpr int64_t goodbyeMs = 2000;
+  WaitLimit limit(ms * 1'000'000);
+  WaitLimit goodbye(std::min(ms, goodbyeMs) * 1'000'000);
+  bool isSent = false, areAllDone = false;
+  while (!areAllDone && limit.leftNs() > 0 &&
+         !(isSent && goodbye.leftNs() <= 0)) {
     advance();
     std::lock_guard lock(calls);
-    isDone = outgoing.empty() && goodbyes == size - 1;
+    isSent = outgoing.empty();
+    areAllDone = isSent && goodbyes == size - 1;
     std::this_thread::yield();
   }
-  if (!isDone)
+  if (!areAllDone)
     library->mayEnd.store(false);
 }
 

@@ -22,6 +22,7 @@
 #include "Comm/Wire/Tcp.h"
 #include "Comm/Bootstrap/Door.h"
 #include "Comm/Wire/Contact.h"
+#include "Host/Absence.h"
 #include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
@@ -33,6 +34,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -155,7 +157,7 @@ private:
   const bool encrypts;
   Receiver *receiver = nullptr;
   std::thread thread;
-  std::atomic<int64_t> stopAt{0}; ///< nowNs; 0: not yet
+  std::atomic<int64_t> stopNs{0}; ///< to send what there is; 0: not yet
 
   std::mutex readMutex; ///< who has it reads, and guards what follows
   std::vector<pollfd> files;
@@ -225,7 +227,7 @@ void TcpCarrier::start(Receiver &to) {
 void TcpCarrier::stop(int64_t ms) {
   if (!thread.joinable())
     return;
-  stopAt.store(nowNs() + ms * millisecond + 1);
+  stopNs.store(ms * millisecond + 1);
   threadWakeUp.signal();
   thread.join();
   for (auto &connection : connections) {
@@ -637,6 +639,10 @@ void TcpCarrier::look(int wakeUp, int64_t ms, std::atomic<bool> *isPolling) {
       connection.isOpen = false;
       // What follows is not read: the other side is not to wait for that.
       shutdown(connection.socket, SHUT_RDWR);
+      {
+        std::lock_guard lock(connection.mutex);
+        connection.isBroken = true;
+      }
       receiver->lost(peers[i], why);
     }
   }
@@ -669,15 +675,16 @@ void TcpCarrier::interrupt() {
 void TcpCarrier::serve() {
   constexpr int64_t leastNap = 1, mostNap = 8;
   int64_t nap = leastNap;
+  std::optional<WaitLimit> limit;
   while (true) {
-    int64_t at = stopAt.load();
+    int64_t stops = stopNs.load();
     // A rank that waits, or soon does again, reads for itself.
-    while (at == 0 && (isWanted.load() || isAwaiting.load() ||
-                       nowNs() - awaitedNs.load() < nap * millisecond)) {
+    while (stops == 0 && (isWanted.load() || isAwaiting.load() ||
+                          nowNs() - awaitedNs.load() < nap * millisecond)) {
       pollfd wakeUp = {threadWakeUp.read, POLLIN, 0};
       bool isSignalled = poll(&wakeUp, 1, static_cast<int>(nap)) > 0;
       nap = std::min(2 * nap, mostNap);
-      at = stopAt.load();
+      stops = stopNs.load();
       if (!isSignalled)
         continue;
       threadWakeUp.drain();
@@ -688,9 +695,11 @@ void TcpCarrier::serve() {
     std::lock_guard lock(readMutex);
     nap = leastNap;
     bool isAllSent = flush();
-    if (at != 0 && (isAllSent || nowNs() > at))
+    if (stops != 0 && !limit)
+      limit.emplace(stops);
+    if (limit && (isAllSent || limit->leftNs() <= 0))
       return;
-    look(threadWakeUp.read, at != 0 ? 20 : 300, &isThreadPolling);
+    look(threadWakeUp.read, limit ? 20 : 300, &isThreadPolling);
   }
 }
 

@@ -44,9 +44,15 @@ void WireGroup::leave() {
 
 WireGroup::~WireGroup() {
   leave();
-  // Nobody waits for what is on its way where the way is cut.
-  bool isCut = saysLostContact(firstFailure.text);
-  carrier->stop(isCut ? 200 : 2000);
+  // What the others still read may wait for one that has no core: to it this
+  // rank would be gone. After a failure nobody reads for long, and not at all
+  // where the way is cut.
+  constexpr int64_t forEver = int64_t(1) << 40;
+  int64_t ms =
+      options.timeoutNs > 0 ? options.timeoutNs / millisecond : forEver;
+  if (failed())
+    ms = saysLostContact(failure().text) ? 200 : 2000;
+  carrier->stop(ms);
 }
 
 //===----------------------------------------------------------------------===//
