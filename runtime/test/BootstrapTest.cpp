@@ -6,6 +6,7 @@
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Store.h"
 #include "Comm/Wire/Tcp.h"
+#include "Paused.h"
 #include "ThreeSites.h"
 #include <arpa/inet.h>
 #include <array>
@@ -700,6 +701,36 @@ TEST(Secret, WhereItIsFromAndWhereItIsMissed) {
     EXPECT_EQ(error.empty(), std::string(one.says).empty()) << error;
     EXPECT_EQ(error.find(std::string(10, 'g')), std::string::npos) << error;
   }
+}
+
+// The time that a rank waits for what others publish is time in which it runs.
+TEST(Store, ARankThatWasStoppedWaitsAnew) {
+  constexpr int64_t ms = 2'000;
+  const int64_t ports[] = {freePort(), freePort()};
+  // By the rank that waits: the other answers in this process.
+  auto waiter = [&](int64_t rank) {
+    return [&ports, rank](PausedProcess &self) {
+      std::string error, value;
+      auto store = Store::join(launchOf(rank, 2, ports[rank]), 20'000, error);
+      self.waits();
+      return store && store->get("late", ms, value, error) && value == "here";
+    };
+  };
+  PausedProcess zero(waiter(0)), one(waiter(1));
+  std::string error;
+  auto ofOne = Store::join(launchOf(0, 2, ports[1]), 20'000, error),
+       ofZero = Store::join(launchOf(1, 2, ports[0]), 20'000, error);
+  ASSERT_TRUE(ofOne && ofZero) << error;
+  zero.stop();
+  one.stop();
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms + 500));
+  zero.goOn();
+  one.goOn();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(ofZero->set("late", "here", error)) << error;
+  EXPECT_TRUE(ofOne->set("late", "here", error)) << error;
+  EXPECT_TRUE(zero.isWell());
+  EXPECT_TRUE(one.isWell());
 }
 
 TEST(Store, AValueIsSetOnce) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Nccl/Library.h"
+#include "Paused.h"
 #include "ThreeSites.h"
 #include <dlfcn.h>
 #include <thread>
@@ -256,6 +257,39 @@ TEST(Nccl, AMissingRankEndsTheStepOfAllAndTheNextRunIsWell) {
       return isWellOrLate(world, ms) && inTime;
     });
   EXPECT_EQ(liveCommunicators(), 0);
+}
+
+// Rank 3 comes when all of its job have been stopped and gone on.
+TEST(Nccl, AJobThatWasStoppedWaitsAnew) {
+  constexpr int64_t ms = 1'600;
+  auto runPaused = [](Way way) {
+    return [way](PausedProcess &self) {
+      TestWorld world(twoSites(), 0, /*timeoutMs=*/ms, 1000, false, way);
+      bool isWell = world.run(runTwoSites) == SHARDRT_OK &&
+                    world.run([&](shardrt_context *ctx) {
+                      if (shardrt_rank(ctx) == 3) {
+                        self.waits();
+                        self.awaitWord();
+                      }
+                      return runTwoSites(ctx);
+                    }) == SHARDRT_OK;
+      if (!isWell)
+        std::fprintf(stderr, "%s\n", world.error().c_str());
+      return isWell;
+    };
+  };
+  PausedProcess host(runPaused(Way::Nccl)), cuda(runPaused(Way::CudaNccl));
+  host.stop();
+  cuda.stop();
+  // NCCL waits a quarter longer than the watchdog.
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms * 5 / 4 + 500));
+  host.goOn();
+  cuda.goOn();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  host.giveWord();
+  cuda.giveWord();
+  EXPECT_TRUE(host.isWell());
+  EXPECT_TRUE(cuda.isWell());
 }
 
 TEST(Nccl, ARankThatNeverComesIsNamed) {

@@ -3,9 +3,11 @@
 #include "Collectives/NcclRank.h"
 #include "Collectives/Context.h"
 #include "Collectives/Pack.h"
+#include "Host/Absence.h"
 #include "Host/Clock.h"
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -52,7 +54,7 @@ bool NcclRank::giveUp(shardrt_context &ctx, const std::string &what) {
 
 bool NcclRank::settle(shardrt_context &ctx, CommHandle comm,
                       const std::string &what) {
-  int64_t start = 0;
+  std::optional<WaitLimit> limit;
   for (int64_t round = 0;; ++round) {
     Result state = success;
     if (Result result = library.commGetAsyncError(comm, &state);
@@ -67,10 +69,9 @@ bool NcclRank::settle(shardrt_context &ctx, CommHandle comm,
       std::this_thread::yield();
       continue;
     }
-    int64_t now = nowNs();
-    if (start == 0)
-      start = now;
-    if (timeoutNs > 0 && now - start > timeoutNs)
+    if (!limit)
+      limit.emplace(timeoutNs);
+    if (timeoutNs > 0 && limit->leftNs() < 0)
       return giveUp(ctx, what);
     std::this_thread::sleep_for(
         std::chrono::microseconds(std::min<int64_t>(round, 200)));
@@ -91,7 +92,9 @@ bool NcclRank::keepWaiting(shardrt_context &ctx, int64_t waitedNs) {
   for (auto [group, comm] : groups)
     if (!isWell(comm))
       return false;
-  return timeoutNs <= 0 || waitedNs <= timeoutNs ||
+  int64_t now = nowNs();
+  int64_t sinceNs = std::max(now - waitedNs, lastReturnNs(now));
+  return timeoutNs <= 0 || now - sinceNs <= timeoutNs ||
          giveUp(ctx, "the work after " + what);
 }
 

@@ -2,6 +2,7 @@
 
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/StoreMessages.h"
+#include "Host/Absence.h"
 #include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
@@ -64,7 +65,7 @@ private:
   /// one leaves, so that they do not miss this one. Caller holds the mutex.
   void leaveBecause(const std::string &why);
   /// Waits for the answer with this number.
-  bool receive(uint32_t wanted, int64_t deadline, std::string &result,
+  bool receive(uint32_t wanted, WaitLimit limit, std::string &result,
                std::string &error, bool &isLate);
   enum class Attempt { Joined, Again, Refused };
   /// One connection and handshake, until `soon`, and its verdict, until
@@ -98,9 +99,8 @@ ClientStore::~ClientStore() {
     removeSecret(launch, jobSecret);
 }
 
-bool ClientStore::receive(uint32_t wanted, int64_t deadline,
-                          std::string &result, std::string &error,
-                          bool &isLate) {
+bool ClientStore::receive(uint32_t wanted, WaitLimit limit, std::string &result,
+                          std::string &error, bool &isLate) {
   isLate = false;
   bool isHere = true;
   while (true) {
@@ -125,7 +125,7 @@ bool ClientStore::receive(uint32_t wanted, int64_t deadline,
       error = isGone();
       return false;
     }
-    int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
+    int64_t left = (limit.leftNs() + millisecond - 1) / millisecond;
     if (left <= 0) {
       isLate = true;
       return false;
@@ -152,7 +152,8 @@ Store::Answer ClientStore::ask(char what, const std::string &name,
     return Answer::Refused;
   }
   bool isLate = false;
-  if (receive(number, deadline, result, error, isLate))
+  WaitLimit limit(timeoutMs * millisecond);
+  if (receive(number, limit, result, error, isLate))
     return Answer::Given;
   if (saysStopped(error))
     leaveBecause(error);
@@ -252,7 +253,7 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
   stream = SealedStream(keys);
   std::string none, refusal;
   bool isLate = false;
-  if (receive(0, deadline, none, refusal, isLate))
+  if (receive(0, WaitLimit(deadline - nowNs()), none, refusal, isLate))
     return Attempt::Joined;
   why = "there was no answer";
   // Who closes without a word may have had too many strangers there.

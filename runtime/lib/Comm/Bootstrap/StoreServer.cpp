@@ -2,6 +2,7 @@
 
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/StoreMessages.h"
+#include "Host/Absence.h"
 #include "Host/Clock.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
@@ -252,14 +253,14 @@ bool ServerStore::get(const std::string &name, int64_t timeoutMs,
 
 Store::Answer ServerStore::await(const std::string &name, int64_t timeoutMs,
                                  std::string &value, std::string &error) {
-  int64_t deadline = nowNs() + timeoutMs * millisecond;
+  WaitLimit limit(timeoutMs * millisecond);
   std::unique_lock lock(mutex);
   auto isOver = [&] { return find(name) || !gone.empty(); };
-  while (!isOver() && nowNs() < deadline) {
-    int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
-    if (changed.wait_for(
-            lock, std::chrono::milliseconds(std::min<int64_t>(left, 100)),
-            isOver))
+  for (int64_t left; !isOver() && (left = limit.leftNs()) > 0;) {
+    if (changed.wait_for(lock,
+                         std::chrono::nanoseconds(
+                             std::min<int64_t>(left, 100 * millisecond)),
+                         isOver))
       break;
     lock.unlock();
     std::string who;
