@@ -7,7 +7,8 @@ A case is a line of FILE when it is over; a campaign that was interrupted goes o
 ranks    A rank is killed, stopped or slow before, during and after each communication of a program, whatever it is made of,
          with each transport. Killed: code 4, its number and process in the text, all gone within 2 s. Stopped: code 5 and its
          number within the timeout and a second. Slow by 0.8 of the timeout: code 0, and the bits of an undisturbed run. After
-         each, no process, temporary file or shared memory is left.
+         each, no process, temporary file or shared memory is left. Over MPI, where it is installed, mpirun is what ends a job:
+         its code is not 0, and it or the ranks name who was killed (MPICH's ends with the signal's number and no more).
 signals  INT, TERM, HUP and KILL of the launcher at random moments: all gone within 2 s, with 130, 143, 129; nothing left.
 links    Ranks on two sides of a link. Cut in mid-step: all leave with code 4 within 5 s and say "lost contact". Slow or stalling:
          code 0, and the bits of an undisturbed run. Needs root.
@@ -24,6 +25,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +42,8 @@ from processes import MODELS, Run, busy, interposer
 PROGRAMS = ("sm_collectives", "knn_interpolate", "gnn_message_passing", "sm_ring_attention")
 """Together they hold every kind of communication that ranks make."""
 KINDS = {"all_gather", "all_reduce", "all_to_all", "gather_rows", "halo_exchange", "rebalance", "reduce_scatter", "row_plan", "scatter_rows"}
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "-n", "4", "--oversubscribe", "--allow-run-as-root"], "mpich": ["mpirun.mpich", "-n", "4"]}
+"""Of MPI libraries: each is a transport, whose processes it starts."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -84,6 +88,10 @@ class Campaign:
         assert len(numbers) == len(communication), f"{artifact}: sites {numbers}, reported {len(communication)}"
         return {number: entry["kind"] for number, entry in zip(numbers, communication)}
 
+    def transports(self) -> list[str]:
+        shims = self.tools.parent / "lib"
+        return ["shm", "tcp", "thread", *(name for name, command in LAUNCHERS.items() if shutil.which(command[0]) and (shims / f"shardrt_mpi_{name}.so").exists())]
+
     def rank_cases(self) -> list[Case]:
         cases = []
         kinds = set()
@@ -93,7 +101,7 @@ class Campaign:
             subprocess.run([self.run, str(artifact), f"--outputs=@{expected}"], check=True, capture_output=True)
             for site, kind in self.sites(artifact).items():
                 kinds.add(kind)
-                for transport in ("shm", "tcp", "thread"):
+                for transport in self.transports():
                     for rank in range(4):
                         for what in ("kill", "stop", "slow"):
                             for moment in ("before", "during", "after"):
@@ -121,8 +129,9 @@ class Campaign:
         action = f"sleep{delay}" if what == "slow" else what
         with tempfile.TemporaryDirectory() as folder:
             log, outputs = Path(folder) / "log", Path(folder) / "out.npz"
-            command = [self.run, str(artifact), f"--timeout={timeout}", f"--repeat={steps}", f"--transport={transport}", f"--outputs=@{outputs}"]
-            if transport != "thread":
+            launcher = LAUNCHERS.get(transport, [])
+            command = [*launcher, self.run, str(artifact), f"--timeout={timeout}", f"--repeat={steps}", f"--transport={'mpi' if launcher else transport}", f"--outputs=@{outputs}"]
+            if transport in ("shm", "tcp"):
                 command.append("--processes=4")
             number = 2 if what == "slow" else 20
             environment = {"LD_PRELOAD": self.library, "SHARDC_FAULT": f"{action}:{rank}:{moment}:{site}:{number}", "SHARDC_FAULT_LOG": str(log)}
@@ -135,7 +144,7 @@ class Campaign:
                     return f"the fault did not happen; code {code}: {text[:300]}"
                 figures["seconds"] = round(ended - happened, 3)
                 figures["code"] = code
-                if left := run.left():
+                if left := run.left(are_ours=not launcher):
                     return f"left: {left}"
                 if what == "slow":
                     return "" if code == 0 and same_arrays(outputs, expected) else f"code {code}: {text[:500]}"
@@ -143,10 +152,12 @@ class Campaign:
                     return "there are results"
                 limit = self.slack * (2.0 if what == "kill" else timeout / 1000 + 1)
                 problem = ""
-                if code != (4 if what == "kill" else 5):
+                if code == 0 if launcher else code != (4 if what == "kill" else 5):
                     problem = f"code {code}"
                 elif ended - happened > limit:
                     problem = f"{ended - happened:.2f} s, expected {limit} at most"
+                elif what == "kill" and launcher:
+                    problem = "" if f"rank {rank} " in text or (transport == "mpich" and code == signal.SIGKILL) else "the rank is not named"
                 elif what == "kill" and f"rank {rank} (process " not in text:
                     problem = "the rank is not named"
                 elif what == "stop" and f"rank {rank}" not in text:
@@ -287,7 +298,7 @@ class Campaign:
             assert calls, kind
             for number in range(1, min(calls, most) + 1):
                 figures: dict[str, object] = {}
-                cases.append(Case(f"writes {kind.replace(' ', '-')} {number} of {calls}", lambda c=command, n=name, w=whole, k=number, f=figures: self.write_case(c, n, w, k, f), figures))
+                cases.append(Case(f"writes {kind.replace(' ', '-')} {number}", lambda c=command, n=name, w=whole, k=number, f=figures: self.write_case(c, n, w, k, f), figures))
         return cases + self.checkpoint_cases(most)
 
     def checkpoint_cases(self, most: int) -> list[Case]:
@@ -308,7 +319,7 @@ class Campaign:
             calls = max(map(int, counts.read_text().split()))
             for number in range(1, min(calls, most) + 1):
                 figures: dict[str, object] = {}
-                cases.append(Case(f"writes {kind} {number} of {calls}", lambda c=[*second, *more], b=before, w=whole, k=number, f=figures: self.checkpoint_case(first, c, b, w, k, f), figures))
+                cases.append(Case(f"writes {kind} {number}", lambda c=[*second, *more], b=before, w=whole, k=number, f=figures: self.checkpoint_case(first, c, b, w, k, f), figures))
         return cases
 
     def checkpoint_case(self, first: list[str], second: list[str], before: dict[str, bytes], whole: dict[str, bytes], number: int, figures: dict[str, object]) -> str:
@@ -403,8 +414,9 @@ def main() -> int:
         rng, picked = random.Random(3), collections.defaultdict(list)
         for case in cases:
             words = case.name.split()
-            picked[" ".join([words[0], *[word for word in words if word in ("kill", "stop", "slow") or word.startswith("SIG")]])].append(case)
+            picked[" ".join([words[0], *[word for word in words if word in ("kill", "stop", "slow", *LAUNCHERS) or word.startswith("SIG")]])].append(case)
         counts = {"links cut": 1, "links slow": 0, "ranks kill": 6, "ranks stop": 1, "ranks slow": 2, "writes": 14}
+        counts.update({f"ranks {name} {what}": 0 for name in LAUNCHERS for what in ("stop", "slow")})
         cases = [case for family, of in sorted(picked.items()) for case in rng.sample(of, min(len(of), counts.get(family, 1)))]
     waiting = [case for case in cases if case.name not in known]
     print(f"{len(cases)} cases, {len(cases) - len(waiting)} of them known", flush=True)

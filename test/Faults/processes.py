@@ -135,13 +135,14 @@ class Run:
     def text(self) -> str:
         return self.errors.read_text(errors="replace")
 
-    def left(self, seconds: float = 10) -> str:
-        """What is still there of the run so long after its end: nothing, if all is well. What stays does so however long one waits."""
+    def left(self, seconds: float = 10, are_ours: bool = True) -> str:
+        """What is still there of the run so long after its end: nothing, if all is well. What stays does so however long one waits.
+        ``are_ours``: temporary files count, which are not those of another launcher."""
         deadline = time.monotonic() + seconds
         while True:
             found = {
                 "processes": marked(self.mark),
-                "temporary files": os.listdir(self.folder.name),
+                "temporary files": os.listdir(self.folder.name) if are_ours else [],
                 "shared memory": sorted(shared_memory() - self.shared),
             }
             problem = ", ".join(f"{what} {those}" for what, those in found.items() if those)
