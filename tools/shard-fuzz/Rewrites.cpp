@@ -38,7 +38,7 @@ static Error plant(ArrayRef<std::string> names, const Finder &finder,
     if (asked != "all" && asked != name)
       continue;
     favourKinds(kindsOf(name));
-    int64_t found = -1, ran = 0, hits = 0;
+    int64_t found = -1, ran = 0, hits = 0, crashed = -1;
     std::string message;
     for (int64_t first = 0, step = 64; first < count && found < 0;
          first += step, step = std::min<int64_t>(2 * step, 1024)) {
@@ -49,6 +49,8 @@ static Error plant(ArrayRef<std::string> names, const Finder &finder,
       for (auto [i, outcome] : enumerate(outcomes)) {
         ran += outcome.verdict != Verdict::Pending;
         hits += StringRef(outcome.message).starts_with(kMadeMistake);
+        if (crashed < 0 && outcome.verdict == Verdict::Crashed)
+          crashed = first + i;
         // What another check of the compiler refuses, or what crashes it, says
         // nothing of this one; nor does a program that is refused by itself.
         if (found < 0 && outcome.verdict == finder.verdict &&
@@ -67,6 +69,9 @@ static Error plant(ArrayRef<std::string> names, const Finder &finder,
     else
       outs() << formatv("{0,-46} {3} in program {1,4}: {2}\n", name, found + 1,
                         StringRef(message).take_front(90), finder.finds);
+    if (crashed >= 0)
+      outs() << formatv("{0,-46} crashes the compiler in program {1,4}\n", "",
+                        crashed + 1);
     outs().flush();
   }
   outs() << formatv("{0} {2} {3}, {1} not\n", refused, missed, finder.what,
