@@ -52,28 +52,18 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh,
       llvm::find_if(group, [&](Lane *lane) { return lane->device == rank; });
   const Array own = (*mine)->values.lookup(input);
   Shape shape(own.shape()), begins(own.rank(), 0);
+  if (failed(verifyHeld(op, mesh, dims, input, group, **mine)))
+    return failure();
   std::vector<Array> held;
   for (Lane *lane : group)
     held.push_back(lane->values.lookup(input));
-  for (const Array &array : held)
-    for (int64_t d = 0; d < own.rank(); ++d)
-      if (array.dim(d) != own.dim(d) &&
-          llvm::none_of(dims, [&](const Dim &dim) { return dim.dim == d; }))
-        return op->emitError() << "is between ranks that have " << array.dim(d)
-                               << " and " << own.dim(d) << " elements of dim "
-                               << d << ", which it does not list";
   size_t words = (group.size() + 63) / 64;
   std::vector<Sources> sources;
   std::vector<SmallVector<Extent>> owned; // of each dim, by member
   for (const Dim &dim : dims) {
     SmallVector<Extent> &extents = owned.emplace_back();
-    for (auto [lane, array] : llvm::zip_equal(group, held)) {
+    for (Lane *lane : group)
       extents.push_back(dim.owned(mesh, lane->device));
-      if (extents.back().size() != array.dim(dim.dim))
-        return op->emitError() << "says that rank " << lane->device << " owns "
-                               << extents.back().size() << " elements of dim "
-                               << dim.dim << ", it has " << array.dim(dim.dim);
-    }
     Extent needed = dim.needed(mesh, rank);
     shape[dim.dim] = needed.size();
     begins[dim.dim] = needed.begin;

@@ -139,3 +139,26 @@ shardc::interpreter::groupOf(Operation *op, const RankMesh &mesh,
                            << mesh.groupSize(axes) << " ranks of a group";
   return group;
 }
+
+LogicalResult shardc::interpreter::verifyHeld(Operation *op,
+                                              const RankMesh &mesh,
+                                              ArrayRef<Dim> dims, Value value,
+                                              Lanes group, const Lane &mine) {
+  const Array own = mine.values.lookup(value);
+  for (Lane *lane : group) {
+    const Array array = lane->values.lookup(value);
+    for (int64_t d = 0; d < own.rank(); ++d)
+      if (array.dim(d) != own.dim(d) &&
+          llvm::none_of(dims, [&](const Dim &dim) { return dim.dim == d; }))
+        return op->emitError() << "is between ranks that have " << array.dim(d)
+                               << " and " << own.dim(d) << " elements of dim "
+                               << d << ", which it does not list";
+    for (const Dim &dim : dims)
+      if (int64_t owned = dim.owned(mesh, lane->device).size();
+          owned != array.dim(dim.dim))
+        return op->emitError() << "says that rank " << lane->device << " owns "
+                               << owned << " elements of dim " << dim.dim
+                               << ", it has " << array.dim(dim.dim);
+  }
+  return success();
+}

@@ -72,6 +72,12 @@ FailureOr<SmallVector<Lane *>> groupOf(Operation *op, const RankMesh &mesh,
                                        ArrayRef<StringRef> axes, Lanes lanes,
                                        int64_t rank);
 
+/// Checks that each of `group` holds of `value` what `dims` say that it owns,
+/// and of all other dims as much as `mine` does.
+LogicalResult verifyHeld(Operation *op, const RankMesh &mesh,
+                         ArrayRef<Dim> dims, mlir::Value value, Lanes group,
+                         const Lane &mine);
+
 inline Format indexFormat() { return {Format::Integer, 64, true, nullptr}; }
 
 } // namespace shardc::interpreter

@@ -71,6 +71,33 @@ static SmallVector<size_t> keptSlices(spmd::RowPlanOp op) {
   return kept;
 }
 
+/// The shape of the rows that `plan` gives `lane`, of a tensor of shape `whole`
+/// whose addressed dims begin with `first`.
+static Shape shapeOfRows(const RowPlan &plan, const Lane &lane,
+                         ArrayRef<int64_t> whole, size_t first) {
+  spmd::RowPlanOp op = plan.op;
+  Shape shape(whole.take_front(first));
+  llvm::append_range(shape, batchShapeOf(plan, lane));
+  for (size_t d : keptSlices(op)) {
+    int64_t size = op.getSlices()[d];
+    for (const Dim &row : plan.rows)
+      if (row.dim == static_cast<int64_t>(d))
+        size = row.needed(plan.mesh, lane.device).size();
+    shape.push_back(size);
+  }
+  llvm::append_range(shape,
+                     whole.drop_front(first + op.getComponents().size()));
+  return shape;
+}
+
+/// Whether an array of this shape has an element at `index`.
+static bool isWithin(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip_equal(index, shape), [](auto it) {
+    auto [at, size] = it;
+    return 0 <= at && at < size;
+  });
+}
+
 static FailureOr<RowPlan> planOf(Evaluator &evaluator, Operation *op,
                                  Value plan) {
   auto made = plan.getDefiningOp<spmd::RowPlanOp>();
@@ -98,24 +125,18 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
         groupOf(op, plan->mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
-    const Array &own = lane->values.lookup(op.getOperand());
+    if (failed(
+            verifyHeld(op, plan->mesh, dims, op.getOperand(), *group, *lane)))
+      return failure();
+    const Array own = lane->values.lookup(op.getOperand());
     Shape batch = batchShapeOf(*plan, *lane),
-          shape(own.shape().take_front(first));
-    shape.append(batch.begin(), batch.end());
+          shape = shapeOfRows(*plan, *lane, own.shape(), first);
     Shape partBegin(addressed, 0);
     for (size_t d = 0; d < addressed; ++d) {
       for (const Dim &row : plan->rows)
         if (row.dim == static_cast<int64_t>(d))
           partBegin[d] = row.needed(plan->mesh, lane->device).begin;
     }
-    for (size_t d : kept) {
-      int64_t size = plan->op.getSlices()[d];
-      for (const Dim &row : plan->rows)
-        if (row.dim == static_cast<int64_t>(d))
-          size = row.needed(plan->mesh, lane->device).size();
-      shape.push_back(size);
-    }
-    llvm::append_range(shape, own.shape().drop_front(first + addressed));
     Array result(own.format(), shape);
     bool isFailed = false;
     int64_t next = 0;
@@ -130,8 +151,9 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
         for (const Dim &row : plan->rows)
           if (row.dim == static_cast<int64_t>(d))
             whole = row.size();
-        int64_t start = std::clamp<int64_t>(startOf(*plan, *lane, d, position),
-                                            0, whole - plan->op.getSlices()[d]);
+        int64_t last = std::max<int64_t>(0, whole - plan->op.getSlices()[d]);
+        int64_t start =
+            std::clamp<int64_t>(startOf(*plan, *lane, d, position), 0, last);
         global[first + d] = start + partBegin[d];
       }
       for (auto [k, d] : llvm::enumerate(kept))
@@ -152,9 +174,10 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
           owns &= owned.begin <= global[dim.dim] && global[dim.dim] < owned.end;
           from[dim.dim] -= owned.begin;
         }
-        if (!owns)
+        const Array held = owner->values.lookup(op.getOperand());
+        if (!owns || !isWithin(from, held.shape()))
           continue;
-        result.set(place) = owner->values.lookup(op.getOperand()).at(from);
+        result.set(place) = held.at(from);
         return;
       }
       isFailed = true;
@@ -264,10 +287,19 @@ static LogicalResult runScatterRows(Evaluator &evaluator,
         groupOf(op, plan->mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
+    if (failed(verifyHeld(op, plan->mesh, dims, op.getInto(), lane, *lane)))
+      return failure();
     Array result = lane->values.lookup(op.getInto());
     int64_t work = 0;
+    bool isOutside = false;
     for (const RowUpdate &update : updatesOf(*plan, *group)) {
-      const Array &rows = update.lane->values.lookup(op.getUpdates());
+      const Array rows = update.lane->values.lookup(op.getUpdates());
+      const Array into = update.lane->values.lookup(op.getInto());
+      if (rows.shape() != ArrayRef<int64_t>(shapeOfRows(*plan, *update.lane,
+                                                        into.shape(), first)))
+        return op->emitError()
+               << "has other updates on rank " << update.lane->device
+               << " than its plan has positions";
       Shape begins, wholes, starts;
       partsOf(*plan, *update.lane, begins, wholes);
       bool fits = true;
@@ -303,12 +335,18 @@ static LogicalResult runScatterRows(Evaluator &evaluator,
             return;
           to[dim.dim] -= owned.begin;
         }
+        isOutside |= !isWithin(to, result.shape());
+        if (isOutside)
+          return;
         int64_t place = result.flat(to);
         result.set(place) =
             function ? function(result.format(), result[place], rows.at(from))
                      : rows.at(from);
       });
     }
+    if (isOutside)
+      return op->emitError()
+             << "writes a row that rank " << lane->device << " does not have";
     if (failed(evaluator.spend(op, work)))
       return failure();
     results.push_back(result);

@@ -284,3 +284,33 @@ TEST_F(RefusalTest, ExchangesOfWhatIsNotThere) {
         : tensor<4xi32> -> tensor<?xi32>)"),
             "keeps what it has not combined");
 }
+
+TEST_F(RefusalTest, RowsOfWhatIsNotThere) {
+  const std::string plan = R"(
+    %p = spmd.row_plan %a vector 1 components [0] slices [1]
+        rows [<dim 0 along ["x"] : [0:5, 5:9] -> [0:1, 0:1]>] batch []
+        on @mesh : tensor<4xi32>)";
+  // Ranks have one and two elements.
+  EXPECT_EQ(refusalOfLocal(plan + R"(
+    %e = spmd.gather_rows %p of %d first 0
+        [<dim 0 along ["x"] : [0:5, 5:9] -> [0:5, 5:9]>]
+        on @mesh : tensor<?xi32> -> tensor<4xi32>)"),
+            "says that rank 0 owns 5 elements of dim 0, it has 1");
+  EXPECT_EQ(refusalOfLocal(plan + R"(
+    %e = spmd.gather_rows %p of %a first 0 []
+        on @mesh : tensor<4xi32> -> tensor<4xi32>)"),
+            "asks for a row that nobody owns");
+  EXPECT_EQ(refusalOfLocal(plan + R"(
+    %e = spmd.scatter_rows %p by sum %d into %a first 0 []
+        on @mesh : tensor<?xi32>, tensor<4xi32>)"),
+            "has other updates on rank 0 than its plan has positions");
+  EXPECT_EQ(refusalOfLocal(plan + R"(
+    %e = spmd.scatter_rows %p by sum %a into %d first 0
+        [<dim 0 along ["x"] : [0:5, 5:9] -> [0:5, 5:9]>]
+        on @mesh : tensor<4xi32>, tensor<?xi32>)"),
+            "says that rank 0 owns 5 elements of dim 0, it has 1");
+  EXPECT_EQ(refusalOfLocal(plan + R"(
+    %e = spmd.scatter_rows %p by sum %a into %a first 0 []
+        on @mesh : tensor<4xi32>, tensor<4xi32>)"),
+            "writes a row that rank 0 does not have");
+}
