@@ -721,6 +721,11 @@ LogicalResult Refiner::refineOp(Operation *op) {
     return refineBlock(manual.getBody().front());
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
+  if (isPartOfRoll(op))
+    return success();
+  FailureOr<bool> rolled = refineRoll(op);
+  if (failed(rolled) || *rolled)
+    return LogicalResult(rolled);
   FailureOr<bool> replaced = replaceDynamic(op);
   if (failed(replaced) || *replaced)
     return LogicalResult(replaced);

@@ -57,6 +57,17 @@ bool Refiner::differs(int64_t extent) {
   return !isDrawn || seen.size() > 1;
 }
 
+/// Whether a condition holds in all bindings that are looked at.
+bool Refiner::alwaysHolds(int64_t condition) {
+  bool holds = placeholders != nullptr;
+  bool isDrawn =
+      holds && drawBindings(extents, *placeholders,
+                            [&](const std::vector<int64_t> &values) {
+                              return !(holds &= values[condition] != 0);
+                            });
+  return isDrawn && holds;
+}
+
 /// What padding does in a few bindings says which of its forms are right in
 /// all; conditions see to those that were not drawn.
 std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {

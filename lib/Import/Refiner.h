@@ -85,6 +85,12 @@ struct PaddingChoice {
   int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
 };
 
+/// Two slices of one tensor, one behind the other; of a sum with their padding.
+struct JoinedSlices {
+  stablehlo::RealDynamicSliceOp first, second;
+  stablehlo::DynamicPadOp padFirst, padSecond;
+};
+
 /// Whether a type has no open extent.
 inline bool isStatic(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::ShapedType>(type);
@@ -131,6 +137,10 @@ private:
   void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);
   llvm::LogicalResult refineReduceWindow(stablehlo::CustomCallOp op);
   llvm::LogicalResult refineRandomBits(stablehlo::CustomCallOp op);
+  /// Whether a slice, or its padding, waits for what may be a roll.
+  bool isPartOfRoll(mlir::Operation *op) const;
+  std::optional<std::pair<int64_t, int64_t>> rollOf(JoinedSlices joined);
+  llvm::FailureOr<bool> refineRoll(mlir::Operation *op);
   llvm::FailureOr<mlir::Value> smallSlice(stablehlo::RealDynamicSliceOp op);
   llvm::FailureOr<mlir::Value> valueSlice(stablehlo::RealDynamicSliceOp op);
   /// Puts a static op in place of a dynamic one; true if it was one.
@@ -139,6 +149,7 @@ private:
   std::optional<Numbers> evaluateElements(mlir::Operation *op);
 
   bool differs(int64_t extent);
+  bool alwaysHolds(int64_t condition);
   std::optional<PaddingChoice> choosePadding(const PaddedDim &dim);
   llvm::SmallVector<bool> padByValue(mlir::Operation *op,
                                      llvm::SmallVectorImpl<mlir::Value> &inputs,
