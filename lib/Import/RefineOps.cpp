@@ -134,6 +134,7 @@ static PaddedDim paddedDim(int64_t dim, int64_t size, int64_t dilation,
           reach,
           stride,
           /*canFill=*/true,
+          /*cutsBehind=*/false,
           numbers[0],
           numbers[1],
           [=](ImplicitLocOpBuilder &b) { return elementAt(b, vector, at); }};
@@ -374,6 +375,23 @@ static SelectAndScatterOp windowsOver(DynamicPadOp pad) {
   return found;
 }
 
+/// The windows one apart that alone read `pad`; null if there are none.
+static ReduceWindowOp windowsOneApart(DynamicPadOp pad) {
+  auto windows = pad->hasOneUse()
+                     ? dyn_cast<ReduceWindowOp>(*pad->getUsers().begin())
+                     : ReduceWindowOp();
+  auto areOnes = [](ArrayRef<int64_t> list) {
+    return llvm::all_of(list, [](int64_t number) { return number == 1; });
+  };
+  bool fits = windows && windows.getInputs().size() == 1 &&
+              areOnes(windows.getWindowStridesOrOnes()) &&
+              areOnes(windows.getBaseDilationsOrOnes()) &&
+              llvm::all_of(windows.getPaddingOrZeros(), [](auto padding) {
+                return padding.first == 0 && padding.second == 0;
+              });
+  return fits ? windows : ReduceWindowOp();
+}
+
 FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
   FailureOr<Numbers> low = numbersOf(op, op.getEdgePaddingLow(), "padding"),
                      high = numbersOf(op, op.getEdgePaddingHigh(), "padding");
@@ -389,11 +407,17 @@ FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
     reach = SmallVector<int64_t>(*windows.getWindowDimensions());
   if (windows && windows.getWindowStrides())
     stride = SmallVector<int64_t>(*windows.getWindowStrides());
+  ReduceWindowOp behind = windowsOneApart(op);
+  for (size_t d = 0; behind && d < sizes.size(); ++d)
+    reach[d] = (behind.getWindowDimensions()[d] - 1) *
+                   behind.getWindowDilationsOrOnes()[d] +
+               1;
   for (auto [d, size] : llvm::enumerate(sizes)) {
     dims.push_back(paddedDim(d, size, (*interior)[d] + 1, reach[d], stride[d],
                              {(*low)[d], (*high)[d]}, op.getEdgePaddingLow(),
                              d));
     dims.back().canFill = bool(windows);
+    dims.back().cutsBehind = bool(behind);
   }
   SmallVector<Value> padded = {op.getOperand()};
   SmallVector<bool> isLeft = padByValue(op, padded, op.getPaddingValue(), dims);
@@ -732,6 +756,7 @@ LogicalResult Refiner::refineOp(Operation *op) {
   if (failed(refineCollective(op)) || failed(import::inferResultShapes(op)))
     return failure();
   noteResult(op);
+  cutBehind(op);
   evaluate(op);
   return success();
 }

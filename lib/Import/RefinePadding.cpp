@@ -8,6 +8,9 @@
 //     windows of 3, 2 apart, over x padded by [l, h]
 //     pad x by [2, 2], dynamic_slice from 2 - l, windows without padding
 //
+// Where windows one apart read what is padded alone, too much is cut off of
+// what they give: an n + 1 of theirs is not beside an extent then.
+//
 // The slice takes all but as many elements as its start may move by, whatever
 // is bound; what is too much above is cut off behind it. So a cut dim is sliced
 // block by block, with a halo that is known.
@@ -105,7 +108,14 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     extents = before;
     return std::nullopt;
   }
-  int64_t size = extents[*all].placeholder;
+  // What windows one apart give, of which it is that has to be right.
+  int64_t behind = dim.cutsBehind ? dim.reach - 1 : 0;
+  std::optional<int64_t> left = behind > 0 ? windowsOf(all, dim.reach, 1) : all;
+  if (!left) {
+    extents = before;
+    return std::nullopt;
+  }
+  int64_t size = extents[*left].placeholder;
   PaddingChoice choice;
   bool isExact = true, isSame = dim.canFill;
   int64_t leastHigh = INT64_MAX, mostHigh = INT64_MIN, mostBoth = INT64_MIN;
@@ -113,7 +123,7 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     auto isSaid = [&](int64_t id) {
       return said.resolve(extents[id].placeholder, values) == values[id];
     };
-    isExact &= isSaid(*all);
+    isExact &= isSaid(*left);
     isSame &= isSaid(*most) && values[*count] == values[*same];
     choice.least = std::min(choice.least, values[low]);
     choice.most = std::max(choice.most, values[low]);
@@ -136,7 +146,7 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
       int64_t number = size - placeholderOf(dim.low) + low -
                        placeholderOf(dim.high) + choice.high;
       // What is beside an extent is what the program may say of it: n + 1.
-      for (int64_t near = number - 3; near <= number + 3; ++near)
+      for (int64_t near = number - 3; near <= number + behind + 3; ++near)
         if (std::optional<LinearExtent> found = said.find(near);
             near == size ||
             (found && found->coefficient == 1 && found->constant == 0))
@@ -157,8 +167,10 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
            {*a, *b}});
   };
   if (isExact) {
+    choice.isCutBehind = behind > 0;
     int64_t taken = idOf(size);
-    ask(K::Equal, padded(), taken);
+    ask(K::Equal, behind > 0 ? windowsOf(padded(), dim.reach, 1) : padded(),
+        taken);
     ask(K::LessEqual, add(K::Add, numberOf(dim.low), numberOf(dim.high)),
         constant(choice.least + choice.high));
   } else {
@@ -220,7 +232,8 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
       padded(type.getShape()), moved(padded), sliced(padded), zeros(rank, 0),
       ones(rank, 1);
   SmallVector<Value> starts(rank);
-  bool isMoving = false, isCut = false;
+  SmallVector<int64_t> left(rank, -1);
+  bool isMoving = false, isCut = false, isLeftBehind = false;
   for (auto [i, dim, choice] : llvm::enumerate(dims, choices)) {
     if (!choice)
       continue;
@@ -236,8 +249,14 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     moved[d] = padded[d] - (choice->most - choice->least);
     // In a binding nothing may be left to cut off.
     if (!replayed)
-      paddings[firstPadding + i]->isCut = sliced[d] != moved[d];
-    isCut |= replayed ? choice->isCut : sliced[d] != moved[d];
+      choice->isCut = paddings[firstPadding + i]->isCut = sliced[d] != moved[d];
+    if (choice->isCut && choice->isCutBehind) {
+      left[d] = sliced[d] - (dim.reach - 1);
+      sliced[d] = moved[d];
+      isLeftBehind = true;
+    } else {
+      isCut |= choice->isCut;
+    }
     if (choice->least == choice->most)
       continue;
     isMoving = true;
@@ -263,6 +282,9 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
                  scalar, b.getIntegerAttr(scalar.getElementType(), 0)));
     start = zero;
   }
+  if (isLeftBehind)
+    for (OpOperand &use : op->getUses())
+      leftBehind[use.getOwner()] = left;
   for (auto [input, fill] : llvm::zip_equal(inputs, fills)) {
     auto element = cast<RankedTensorType>(input.getType()).getElementType();
     auto pad = PadOp::create(b, RankedTensorType::get(padded, element), input,
@@ -283,4 +305,24 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
                               zeros, sliced, ones);
   }
   return isLeft;
+}
+
+/// Cuts off what windows give of padding that is too much.
+void Refiner::cutBehind(Operation *op) {
+  auto found = leftBehind.find(op);
+  if (found == leftBehind.end())
+    return;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> limits(type.getShape()), zeros(limits.size(), 0),
+        ones(limits.size(), 1);
+    for (auto [limit, left] : llvm::zip_equal(limits, found->second))
+      limit = left < 0 ? limit : left;
+    auto part = SliceOp::create(b, op->getLoc(), type.clone(limits), result,
+                                zeros, limits, ones);
+    result.replaceAllUsesExcept(part.getResult(), part);
+  }
+  leftBehind.erase(found);
 }

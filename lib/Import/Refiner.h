@@ -68,6 +68,8 @@ struct PaddedDim {
   int64_t stride = 1;
   /// Windows may be taken of more than there is, where there are as many.
   bool canFill = false;
+  /// Windows one apart read it, and of what these give may be cut off.
+  bool cutsBehind = false;
   Number low, high;
   /// The scalar that says how much is padded below.
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &)> lowValue;
@@ -77,10 +79,10 @@ struct PaddedDim {
 struct PaddingChoice {
   /// All of it is as long as it says; else as if each element began a window.
   bool isExact = false;
-  /// More is padded than there is, and cut off.
-  bool isCut = false;
-  /// It is left to the op.
-  bool isKept = false;
+  /// More is padded than there is, and cut off; or of what windows give.
+  bool isCut = false, isCutBehind = false;
+  /// It can be left to the op, and is.
+  bool isKeepable = false, isKept = false;
   /// Bounds of what is padded below, and above.
   int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
 };
@@ -156,6 +158,7 @@ private:
                                      mlir::ValueRange fills,
                                      llvm::MutableArrayRef<PaddedDim> dims);
   llvm::FailureOr<mlir::Value> refinePad(stablehlo::DynamicPadOp op);
+  void cutBehind(mlir::Operation *op);
   llvm::FailureOr<mlir::Value> refineConvolution(stablehlo::DynamicConvOp op);
   llvm::LogicalResult openExtents(mlir::BlockArgument argument);
   std::optional<int64_t> extentOf(mlir::Operation *op,
@@ -209,6 +212,8 @@ private:
   Paddings paddings;
   const Paddings *replayed = nullptr;
   size_t nextChoice = 0;
+  /// What is left of windows over padding of which there is too much, by dim.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> leftBehind;
   /// Notes that `what` of an op is made of an extent, along `dim` if not -1.
   void use(int64_t extent, mlir::Operation *op, llvm::StringRef what,
            int64_t dim) {

@@ -689,6 +689,36 @@ def pyramid(x):
     return half, x - jnp.repeat(jnp.repeat(half, 2, 1), 2, 2)[:, :h, :w]
 
 
+@program(["b, n, 2"], [1])
+def half_up_gradient(x):
+    """The gradient of pooling has n + 1 elements in front of windows one apart, and 2 * ceil(n / 2) is another extent."""
+
+    def loss(x):
+        half = lax.reduce_window(x, 0.0, lax.add, (1, 2, 1), (1, 2, 1), "SAME") / 2
+        return ((x - jnp.repeat(jnp.sin(half), 2, 1)[:, : x.shape[1]]) ** 2).sum()
+
+    return jax.grad(loss)(x)
+
+
+@program(["b, h, w, 2", "3, 3, 2, 4", "3, 3, 4, 4", "3, 3, 4, 2"], [1, None, None, None], tolerance=1e-3)
+def halves_rounded_up(x, a, b, c):
+    """A U-Net of h, ceil(h / 2) and ceil(h / 4) rows: pooled SAME, repeated and cropped."""
+
+    def up(x, like):
+        return jnp.repeat(jnp.repeat(x, 2, 1), 2, 2)[:, : like.shape[1], : like.shape[2]]
+
+    def pool(x):
+        return lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "SAME") / 4
+
+    def loss(a, b, c):
+        first = jnp.tanh(images(x, a))
+        second = jnp.tanh(images(pool(first), b))
+        joined = up(pool(second), second) + second
+        return ((images(up(joined, first) + first, c) - x) ** 2).mean()
+
+    return jax.value_and_grad(loss, (0, 1, 2))(a, b, c)
+
+
 @program(["b, 8*n, 2", "4, 2, 4", "4, 4, 8", "4, 8, 4", "4, 4, 2"], [1, None, None, None, None], tolerance=1e-3)
 def autoencoder(x, a, b, c, d):
     """Of three ranks what is moved by rounding alone differs from one placeholder to another."""
