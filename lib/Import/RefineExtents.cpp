@@ -190,20 +190,29 @@ bool Refiner::changePlaceholders(int64_t condition) {
   return divide(condition);
 }
 
-const Extents &Refiner::usedExtents() {
-  if (named.size() == extents.size() && namedUsed == used.size())
-    return named;
+/// The extents, of which those that are not in `used` have no placeholder.
+static Extents namedAmong(const Extents &extents,
+                          const std::set<int64_t> &used) {
   // Count, then for each its kind, placeholder, and number of operands.
   std::vector<int64_t> words = extents.words();
   size_t at = 1;
   for (int64_t id = 0; id < extents.size(); ++id) {
-    if (!isDim(id) && !extents.isConstant(id) && !used.count(id))
+    if (extents[id].kind != ExtentKind::Dim && !extents.isConstant(id) &&
+        !used.count(id))
       words[at + 1] = 0;
     at += 3 + extents[id].operands.size();
   }
+  Extents named;
   std::span<const int64_t> rest = words;
   [[maybe_unused]] std::string error = named.read(rest);
   assert(error.empty() && "extents are read as they were written");
+  return named;
+}
+
+const Extents &Refiner::usedExtents() {
+  if (named.size() == extents.size() && namedUsed == used.size())
+    return named;
+  named = namedAmong(extents, used);
   namedUsed = used.size();
   return named;
 }
@@ -352,6 +361,48 @@ void Refiner::noteResult(Operation *op) {
       .Default([](Operation *) {});
 }
 
+/// How many of the extents that are in use have a number that is taken for
+/// another one's, which is not equal in all bindings that are looked at.
+int64_t Refiner::countCollisions(const Extents &named) const {
+  return llvm::count_if(used, [&](int64_t id) {
+    std::optional<LinearExtent> found = named.find(named[id].placeholder);
+    if (found && found->extent == id)
+      return false;
+    return bindings.empty() ||
+           llvm::any_of(bindings, [&](const std::vector<int64_t> &values) {
+             return values[id] != named.resolve(named[id].placeholder, values);
+           });
+  });
+}
+
+std::optional<int64_t> Refiner::collisionsAt(size_t shift) const {
+  Extents moved;
+  const auto &primes = placeholders->primes;
+  for (int64_t id = 0; id < walked.size(); ++id) {
+    const ExtentExpr &expr = walked[id];
+    std::optional<int64_t> made;
+    if (expr.kind == ExtentKind::Dim) {
+      for (size_t i = 0; i + shift < primes.size() && !made; ++i)
+        if (int64_t prime = primes[i][placeholders->others];
+            expr.placeholder % prime == 0)
+          made = moved.addDim(expr.operands[0], expr.operands[1],
+                              expr.placeholder / prime *
+                                  primes[i + shift][placeholders->others]);
+    } else if (expr.kind == ExtentKind::Constant) {
+      made = moved.addConstant(expr.placeholder);
+    } else {
+      made = moved.add(expr.kind, expr.operands);
+    }
+    if (made != id)
+      return std::nullopt;
+  }
+  for (const ExtentCondition &condition : walked.conditions)
+    if (moved[condition.extent].placeholder == 0 &&
+        walked[condition.extent].placeholder != 0)
+      return std::nullopt;
+  return countCollisions(namedAmong(moved, used));
+}
+
 /// A number that is taken for what its placeholder says has to be that: where
 /// placeholders do not tell it from another one, the program asks for bindings
 /// in which the two are equal.
@@ -359,6 +410,16 @@ void Refiner::guardExtents() {
   for (int64_t id = 0; id < extents.size(); ++id)
     if (isDim(id))
       used.insert(id);
+  if (placeholders) {
+    walked = extents;
+    if (!drawBindings(walked, *placeholders,
+                      [&](const std::vector<int64_t> &values) {
+                        bindings.push_back(values);
+                        return false;
+                      }))
+      bindings.clear();
+    collisions = countCollisions(usedExtents());
+  }
   for (int64_t id : std::set<int64_t>(used)) {
     int64_t taken = idOf(extents[id].placeholder);
     if (taken == id)
@@ -366,7 +427,6 @@ void Refiner::guardExtents() {
     std::optional<int64_t> same = extents.add(ExtentKind::Equal, {id, taken});
     if (!same || extents.isConstant(*same))
       continue;
-    collisions += differs(*same);
     std::string text;
     llvm::raw_string_ostream os(text);
     if (auto found = uses.find(id); found != uses.end()) {

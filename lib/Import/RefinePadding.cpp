@@ -30,11 +30,9 @@ using namespace shardc::stablehlo;
 /// Bindings for which padding is looked at.
 static constexpr int kDraws = 64;
 
-/// Shows `look` the values of all extents in these, the same ones each time,
-/// until it says that it has seen enough. False where one was not found.
-static bool
-drawBindings(const Extents &extents, const Placeholders &placeholders,
-             llvm::function_ref<bool(const std::vector<int64_t> &)> look) {
+bool shardc::import::drawBindings(
+    const Extents &extents, const Placeholders &placeholders,
+    llvm::function_ref<bool(const std::vector<int64_t> &)> look) {
   std::mt19937_64 random(1);
   for (int draw = 0; draw < kDraws; ++draw) {
     std::map<std::pair<int64_t, int64_t>, int64_t> dims;
@@ -203,10 +201,12 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
     } else {
       if (!isSaid(dim.low) || !isSaid(dim.high))
         choices[i] = choosePadding(dim);
-      if (choices[i])
-        choices[i]->isKept = placeholders->keepsPadding &&
-                             !choices[i]->isExact &&
-                             choices[i]->least == choices[i]->most;
+      if (choices[i]) {
+        choices[i]->isKeepable =
+            !choices[i]->isExact && choices[i]->least == choices[i]->most;
+        choices[i]->isKept =
+            placeholders->keepsPadding && choices[i]->isKeepable;
+      }
       paddings.push_back(choices[i]);
     }
     // What is below is known, and as many windows as there are reach this far.

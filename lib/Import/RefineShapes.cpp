@@ -218,37 +218,62 @@ static bool isDynamic(func::FuncOp main) {
 namespace {
 /// Ways in which fewer numbers may be two extents. Padding in front of an op
 /// has an extent that the op's own has not; and with another remainder of its
-/// placeholder n, 2 (n / 2) is n - 1, or n / 2 rounded up is not even.
+/// placeholder n, 2 (n / 2) is n - 1, or n / 2 rounded up is not even. How many
+/// are with other placeholders is estimated from the extents of the first walk;
+/// walks cost more.
 struct OtherWays {
   static constexpr size_t mostShifts = 8;
+  static constexpr int mostTries = 4;
   struct Way {
     size_t firstPrime;
     bool keepsPadding;
     int64_t collisions;
+    bool isThat(const Placeholders &placeholders) const {
+      return firstPrime == placeholders.firstPrime &&
+             keepsPadding == placeholders.keepsPadding;
+    }
   };
   std::optional<Way> best;
-  size_t shifts = 0;
+  SmallVector<Way> estimated;
+  size_t first = 0;
+  int tries = 0;
   bool isSettled = false;
 
   /// True if what comes is only tried, and the best so far will do.
   bool isTrying() const { return best && !isSettled; }
-  void note(const Placeholders &placeholders, int64_t collisions) {
-    if (!best || collisions < best->collisions)
-      best = {placeholders.firstPrime, placeholders.keepsPadding, collisions};
+  void note(const Refiner &refiner, const Placeholders &placeholders) {
+    Way way{placeholders.firstPrime, placeholders.keepsPadding,
+            refiner.getCollisions()};
+    if (!best) {
+      first = way.firstPrime;
+      if (refiner.hasPaddingToKeep())
+        estimated.push_back({first, true, -1});
+    }
+    if (!best || way.collisions < best->collisions)
+      best = way;
+    for (size_t shift = 1; shift <= mostShifts && way.firstPrime == first;
+         ++shift)
+      if (std::optional<int64_t> collisions = refiner.collisionsAt(shift))
+        estimated.push_back({first + shift, way.keepsPadding, *collisions});
   }
-  void next(Placeholders &placeholders) {
-    if (shifts == 0 && !placeholders.keepsPadding) {
-      placeholders.keepsPadding = true;
-      return;
-    }
-    placeholders.keepsPadding = false;
-    placeholders.fixed.clear();
-    ++placeholders.firstPrime;
-    if (++shifts > mostShifts) {
-      placeholders.firstPrime = best->firstPrime;
-      placeholders.keepsPadding = best->keepsPadding;
-      isSettled = true;
-    }
+  /// True if there is another walk to make: one that seems better, or that of
+  /// the best so far.
+  bool next(Placeholders &placeholders) {
+    auto found = llvm::min_element(estimated, [](const Way &a, const Way &b) {
+      return a.collisions < b.collisions;
+    });
+    isSettled = found == estimated.end() ||
+                found->collisions >= best->collisions || tries++ == mostTries;
+    Way way = isSettled ? *best : *found;
+    if (!isSettled)
+      estimated.erase(found);
+    if (way.isThat(placeholders))
+      return false;
+    if (way.firstPrime != placeholders.firstPrime)
+      placeholders.fixed.clear();
+    placeholders.firstPrime = way.firstPrime;
+    placeholders.keepsPadding = way.keepsPadding;
+    return true;
   }
 };
 
@@ -349,9 +374,8 @@ struct RefineShapesPass final
         copy.erase();
         if (refiner.beginsAgain())
           continue;
-        if (!ways.isTrying())
+        if (!ways.isTrying() || !ways.next(placeholders))
           return failure();
-        ways.next(placeholders);
         continue;
       }
       const Extents &extents = refiner.getExtents();
@@ -359,10 +383,8 @@ struct RefineShapesPass final
             return extents.isOpen(number);
           })) {
         copy.erase();
-        if (ways.isTrying()) {
-          ways.next(placeholders);
+        if (ways.isTrying() && ways.next(placeholders))
           continue;
-        }
         placeholders.fixed.clear();
         ++placeholders.firstPrime;
         continue;
@@ -381,12 +403,12 @@ struct RefineShapesPass final
         ways = {};
         continue;
       }
-      if (int64_t collisions = refiner.getCollisions();
-          collisions > 0 && !ways.isSettled) {
-        copy.erase();
-        ways.note(placeholders, collisions);
-        ways.next(placeholders);
-        continue;
+      if (refiner.getCollisions() > 0 && !ways.isSettled) {
+        ways.note(refiner, placeholders);
+        if (ways.next(placeholders)) {
+          copy.erase();
+          continue;
+        }
       }
       // Of other placeholders all numbers are compared with those of the usual
       // ones, which were.

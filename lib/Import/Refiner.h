@@ -116,6 +116,15 @@ public:
   /// How many extents have a number that is taken for another one's, which is
   /// not equal in all bindings.
   int64_t getCollisions() const { return collisions; }
+  /// How many would have with the placeholders that are `shift` primes further
+  /// on; none where these do not fit what the program asks.
+  std::optional<int64_t> collisionsAt(size_t shift) const;
+  /// Whether a walk that keeps padding is another one.
+  bool hasPaddingToKeep() const {
+    return llvm::any_of(paddings, [](const auto &choice) {
+      return choice && choice->isKeepable;
+    });
+  }
   /// How dims were padded, in the order of ops; another walk does the same.
   using Paddings = std::vector<std::optional<PaddingChoice>>;
   const Paddings &getPaddings() const { return paddings; }
@@ -164,6 +173,7 @@ private:
   std::optional<int64_t> extentOf(mlir::Operation *op,
                                   llvm::ArrayRef<Number> args);
   int64_t numberOf(const Number &number);
+  int64_t countCollisions(const Extents &named) const;
   /// The extents, of which those that no shape is made of have no placeholder:
   /// no number follows from them.
   const Extents &usedExtents();
@@ -207,6 +217,9 @@ private:
   bool again = false;
   int64_t collisions = 0;
   Extents extents;
+  Extents walked; ///< all that the walk noted
+  /// Their values in the bindings that are looked at.
+  std::vector<std::vector<int64_t>> bindings;
   llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>
       slices;
   Paddings paddings;
@@ -251,6 +264,11 @@ bool drawExtents(const Extents &extents, const Placeholders &placeholders,
                  std::mt19937_64 &random,
                  std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
                  std::vector<int64_t> &values);
+
+/// Shows `look` the values of all extents in a few bindings, the same ones each
+/// time, until it says that it has seen enough. False where one was not found.
+bool drawBindings(const Extents &extents, const Placeholders &placeholders,
+                  llvm::function_ref<bool(const std::vector<int64_t> &)> look);
 
 /// Compares numbers of `open`, which has placeholders, with those of `known`,
 /// the program for the extents of one binding.
