@@ -15,6 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Support/OutlinedFunction.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -181,14 +182,8 @@ static func::FuncOp makeFunction(OpBuilder &builder, ArrayRef<Operation *> run,
                                  ValueRange inputs, ValueRange constants,
                                  ValueRange outputs, StringRef name) {
   Location loc = run.front()->getLoc();
-  auto function = func::FuncOp::create(
-      builder, loc, name,
-      builder.getFunctionType(inputs.getTypes(), outputs.getTypes()));
-  function.setPrivate();
-  function->setAttr(
-      "llvm.linkage",
-      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  func::FuncOp function =
+      createOutlined(builder, loc, name, inputs.getTypes(), outputs.getTypes());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping map;
@@ -250,12 +245,8 @@ struct OutlineLoopsPass final
           makeFunction(builder, run, inputs, constants, outputs,
                        ("__shardc_loop_" + Twine(count)).str());
       SmallVector<func::FuncOp> &alike = known[hash];
-      auto same = llvm::find_if(alike, [&](func::FuncOp other) {
-        return other.getFunctionType() == function.getFunctionType() &&
-               OperationEquivalence::isRegionEquivalentTo(
-                   &other.getBody(), &function.getBody(),
-                   OperationEquivalence::IgnoreLocations);
-      });
+      auto same = llvm::find_if(
+          alike, [&](func::FuncOp other) { return areAlike(other, function); });
       if (same != alike.end()) {
         function.erase();
         function = *same;

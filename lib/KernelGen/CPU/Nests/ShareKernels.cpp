@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/OutlinedFunction.h"
 #include "shardc/Support/Strides.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -90,13 +91,7 @@ static func::FuncOp makeFunction(OpBuilder &b, const KernelOps &kernel,
   }
   linalg::GenericOp last = kernel.ops.back();
   Location loc = last.getLoc();
-  auto function = func::FuncOp::create(b, loc, "__shardc_kernel",
-                                       b.getFunctionType(types, {}));
-  function.setPrivate();
-  function->setAttr(
-      "llvm.linkage",
-      LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-  function->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  func::FuncOp function = createOutlined(b, loc, "__shardc_kernel", types);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock());
   IRMapping map;
@@ -142,11 +137,7 @@ SmallVector<KernelsAlike> cpu::findKernelsAlike(func::FuncOp function,
     func::FuncOp made = makeFunction(b, kernel, own);
     SmallVector<size_t> &alike = known[hashOf(made)];
     auto same = llvm::find_if(alike, [&](size_t kind) {
-      func::FuncOp other = kinds[kind].function;
-      return other.getFunctionType() == made.getFunctionType() &&
-             OperationEquivalence::isRegionEquivalentTo(
-                 &other.getBody(), &made.getBody(),
-                 OperationEquivalence::IgnoreLocations);
+      return areAlike(kinds[kind].function, made);
     });
     if (same != alike.end()) {
       made.erase();

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/OutlinedFunction.h"
 
 using namespace mlir;
 
@@ -101,12 +102,7 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
   Location loc = first.getLoc();
   SmallVector<Type> types(kind.types);
   types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
-  auto callee =
-      func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
-  callee.setPrivate();
-  callee->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
-                                      b.getContext(), LLVM::Linkage::Internal));
-  callee->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  func::FuncOp callee = createOutlined(b, loc, name, types);
   Block *block = callee.addEntryBlock();
   b.setInsertionPointToStart(block);
   int64_t bytes =

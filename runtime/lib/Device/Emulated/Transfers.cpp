@@ -120,7 +120,7 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
                           char *barrier, const int32_t *at, int32_t rank,
                           int32_t config, const char *where) {
   bool check = config & SHARDRT_TMA_CHECK;
-  transferAt(lane, barrier, " copies with ", where);
+  Transfer &mine = transferAt(lane, barrier, " copies with ", where);
   auto refuse = [&](const std::string &why) {
     fail(lane, describe(lane) + "'s bulk copy" + lineOf(where) + ": " + why);
   };
@@ -138,7 +138,7 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
                          &transferAt(lane, inBlock(lane, barrier, block),
                                      " copies with ", where)});
   if (!blocks)
-    targets.push_back({to, &transferAt(lane, barrier, " copies with ", where)});
+    targets.push_back({to, &mine});
   for (auto [place, transfer] : targets)
     if (lanes[transfer->maker]->asyncFence < transfer->made)
       refuse("its mbarrier was made without a fence behind");
