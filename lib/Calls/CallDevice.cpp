@@ -247,7 +247,7 @@ private:
   std::vector<Kernel> made;
   std::unordered_map<size_t, SmallVector<size_t, 1>> byHash;
   /// The last kernels that are for some GPUs, one a GPU, of one piece of work.
-  SmallVector<std::pair<StringAttr, size_t>, 2> ofGpus;
+  SmallVector<std::pair<KernelGpuAttr, size_t>, 2> ofGpus;
   bool ofGpusEnded = false; ///< by one that all GPUs run
 };
 } // namespace
@@ -271,7 +271,7 @@ Value DeviceCalls::scratch(int64_t words) {
 /// What `launch` of kernel `number` is called with: beside the number, those in
 /// whose presence nothing is done.
 FailureOr<int64_t> DeviceCalls::numberFor(gpu::LaunchOp launch, size_t number) {
-  if (StringAttr gpu = contract::Gpu::get(launch)) {
+  if (KernelGpuAttr gpu = contract::Gpu::get(launch)) {
     if (std::exchange(ofGpusEnded, false))
       ofGpus.clear();
     auto *found = llvm::find_if(
@@ -417,7 +417,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
         device.getI64IntegerAttr(contract::Gpu::has(launch) ? 1024 : 16));
   if (!tensors.empty())
     contract::TensorMaps::set(kernel, device.getI64IntegerAttr(tensors.size()));
-  if (StringAttr gpu = contract::Gpu::get(launch))
+  if (KernelGpuAttr gpu = contract::Gpu::get(launch))
     contract::Gpu::set(kernel, gpu);
   if (contract::Paired::has(launch))
     contract::Paired::set(kernel);

@@ -338,14 +338,18 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context,
 // Lines
 //===----------------------------------------------------------------------===//
 
-static int64_t orderWord(StringRef order, Type element) {
-  if (order == "unsigned")
+static int64_t orderWord(LineComparison comparison, Type element) {
+  switch (comparison) {
+  case LineComparison::Signed:
+    return SHARDRT_SORT_SIGNED;
+  case LineComparison::Unsigned:
     return SHARDRT_SORT_UNSIGNED;
-  if (order == "total")
+  case LineComparison::Total:
     return SHARDRT_SORT_TOTAL;
-  if (order == "numbers")
+  case LineComparison::Numbers:
     return element.isF16() ? SHARDRT_SORT_NUMBERS_HALF : SHARDRT_SORT_NUMBERS;
-  return SHARDRT_SORT_SIGNED;
+  }
+  llvm_unreachable("all comparisons are listed");
 }
 
 static bool isTransform(LinesOp op) {
@@ -470,17 +474,17 @@ static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
   ValueRange inputs = op.getInputs(), inits = op.getInits();
   auto type = cast<MemRefType>(inputs.front().getType());
   int64_t rank = type.getRank(), dim = op.getDim();
-  StringRef order = contract::LineOrder::get(op).getValue();
-  bool isDescending = order.consume_back(" descending");
+  LineOrderAttr order = contract::LineOrder::get(op);
   Value keep = memref::DimOp::create(builder, loc, inits.front(), dim);
-  SmallVector<Value> words{word(orderWord(order, type.getElementType())),
-                           word(isDescending),
-                           word(threads),
-                           asWord(keep),
-                           word(inputs.size()),
-                           word(op.getPositions() ? bytesOf(inits.back()) : 0),
-                           word(rank),
-                           word(dim)};
+  SmallVector<Value> words{
+      word(orderWord(order.getComparison(), type.getElementType())),
+      word(order.getDescending()),
+      word(threads),
+      asWord(keep),
+      word(inputs.size()),
+      word(op.getPositions() ? bytesOf(inits.back()) : 0),
+      word(rank),
+      word(dim)};
   for (int64_t i = 0; i < rank; ++i)
     words.push_back(
         asWord(memref::DimOp::create(builder, loc, inputs.front(), i)));

@@ -26,35 +26,49 @@ namespace shardc {
 
 namespace {
 /// One expectation: the operands, the constant in place of the second, and how
-/// they are compared, as `spmd.check` says it.
+/// they are compared.
 struct Check {
   Value got, expected;
   ElementsAttr constant;
-  std::string how;
+  spmd::CheckAttr how;
 };
 } // namespace
 
-static Check describe(Operation *op) {
+/// Fails, with a diagnostic, where `op` asks for a tolerance or a distance that
+/// no two numbers have.
+static FailureOr<Check> describe(Operation *op) {
   Check check;
-  llvm::raw_string_ostream how(check.how);
+  MLIRContext *context = op->getContext();
+  auto how = [&](spmd::CheckKind kind, FloatAttr tolerance = {},
+                 int64_t minUlps = 0, int64_t maxUlps = 0) {
+    return spmd::CheckAttr::getChecked([op] { return op->emitOpError(); },
+                                       context, kind, tolerance, minUlps,
+                                       maxUlps);
+  };
+  auto almost = [&](const APFloat &tolerance) {
+    return how(spmd::CheckKind::AlmostEqual,
+               FloatAttr::get(Float64Type::get(context), tolerance));
+  };
   check.got = op->getOperand(0);
   if (op->getNumOperands() > 1)
     check.expected = op->getOperand(1);
   if (auto eq = dyn_cast<check::ExpectEqConstOp>(op)) {
     check.constant = eq.getValue();
-    how << "eq";
+    check.how = how(spmd::CheckKind::Equal);
   } else if (isa<check::ExpectEqOp>(op)) {
-    how << "eq";
-  } else if (auto almost = dyn_cast<check::ExpectAlmostEqOp>(op)) {
-    how << "almost_eq " << almost.getTolerance().convertToDouble();
-  } else if (auto almost = dyn_cast<check::ExpectAlmostEqConstOp>(op)) {
-    check.constant = almost.getValue();
-    how << "almost_eq " << almost.getTolerance().convertToDouble();
+    check.how = how(spmd::CheckKind::Equal);
+  } else if (auto near = dyn_cast<check::ExpectAlmostEqOp>(op)) {
+    check.how = almost(near.getTolerance());
+  } else if (auto near = dyn_cast<check::ExpectAlmostEqConstOp>(op)) {
+    check.constant = near.getValue();
+    check.how = almost(near.getTolerance());
   } else {
     auto close = cast<check::ExpectCloseOp>(op);
-    how << "close " << close.getMinUlpDifference() << " "
-        << close.getMaxUlpDifference();
+    check.how = how(spmd::CheckKind::Close, FloatAttr(),
+                    close.getMinUlpDifference(), close.getMaxUlpDifference());
   }
+  if (!check.how)
+    return failure();
   return check;
 }
 
@@ -90,29 +104,24 @@ static Value holds(Operation *op, Check &check) {
                 ops.compare("NE", expected, expected));
   };
   bool isFloat = isa<FloatType>(element);
-  StringRef how = check.how;
-  if (how == "eq" || isa<IntegerType>(element)) {
+  spmd::CheckKind kind = check.how.getKind();
+  if (kind == spmd::CheckKind::Equal || isa<IntegerType>(element)) {
     equal = ops.compare("EQ", got, expected);
   } else if (!isFloat || element.getIntOrFloatBitWidth() < 16) {
     return {};
-  } else if (how.consume_front("almost_eq ")) {
-    double tolerance;
-    if (how.getAsDouble(tolerance))
-      return {};
+  } else if (kind == spmd::CheckKind::AlmostEqual) {
+    double tolerance = check.how.getTolerance().getValueAsDouble();
     Value apart =
         ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(got, expected));
     Value near = ops.compare("LE", apart, ops.splat(type, tolerance));
     equal = either(either(near, ops.compare("EQ", got, expected)), nans());
   } else {
-    auto close = cast<check::ExpectCloseOp>(op);
     Value distance = ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(
         orderOf(ops, got), orderOf(ops, expected)));
     RankedTensorType wide = Ops::typeOf(distance);
-    Value inside =
-        both(ops.compare("LE", distance,
-                         ops.splat(wide, close.getMaxUlpDifference())),
-             ops.compare("GE", distance,
-                         ops.splat(wide, close.getMinUlpDifference())));
+    Value inside = both(
+        ops.compare("LE", distance, ops.splat(wide, check.how.getMaxUlps())),
+        ops.compare("GE", distance, ops.splat(wide, check.how.getMinUlps())));
     auto finite = [&](Value x) -> Value {
       return stablehlo::IsFiniteOp::create(
           ops.b, Ops::withElement(x, ops.b.getI1Type()), x);
@@ -192,13 +201,15 @@ static LogicalResult hoist(func::FuncOp main, Operation *op, Names &names) {
         (loop && loop.getCond().isAncestor(op->getParentRegion())))
       return refuse(parent);
   }
-  Check check = describe(op);
-  if (check.constant) {
+  FailureOr<Check> check = describe(op);
+  if (failed(check))
+    return failure();
+  if (check->constant) {
     OpBuilder builder(op);
-    check.expected =
-        stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
+    check->expected =
+        stablehlo::ConstantOp::create(builder, op->getLoc(), check->constant);
   }
-  Value flag = holds(op, check);
+  Value flag = holds(op, *check);
   if (!flag)
     return refuse(op->getParentOp());
   while (flag.getParentRegion() != &main.getBody())
@@ -231,28 +242,31 @@ static LogicalResult collectChecks(func::FuncOp main) {
   find();
   Operation *terminator = main.getBody().front().getTerminator();
   for (Operation *op : checks) {
-    Check check = describe(op);
+    FailureOr<Check> check = describe(op);
+    if (failed(check))
+      return failure();
     OpBuilder builder(op);
-    if (check.constant)
-      check.expected =
-          stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
+    if (check->constant)
+      check->expected =
+          stablehlo::ConstantOp::create(builder, op->getLoc(), check->constant);
     unsigned at = main.getNumResults();
     StringAttr inside = names.lookup(op);
     StringRef name = inside ? inside.getValue() : op->getName().getStringRef();
+    auto expected = spmd::CheckAttr::get(
+        op->getContext(), spmd::CheckKind::Expected, FloatAttr(), 0, 0);
     auto attrs = [&](bool got) {
       NamedAttrList list;
       list.set(spmd::contract::Name::name(),
                builder.getStringAttr(
                    (name + " at " + userLocation(op->getLoc())).str()));
-      list.set(spmd::contract::Check::name(),
-               builder.getStringAttr(got ? check.how : "expected"));
+      list.set(spmd::contract::Check::name(), got ? check->how : expected);
       return list.getDictionary(op->getContext());
     };
-    if (failed(main.insertResult(at, check.got.getType(), attrs(true))) ||
+    if (failed(main.insertResult(at, check->got.getType(), attrs(true))) ||
         failed(
-            main.insertResult(at + 1, check.expected.getType(), attrs(false))))
+            main.insertResult(at + 1, check->expected.getType(), attrs(false))))
       return failure();
-    terminator->insertOperands(at, {check.got, check.expected});
+    terminator->insertOperands(at, {check->got, check->expected});
     op->erase();
   }
   return success();

@@ -555,13 +555,14 @@ void Converter::convertTie(Operation *op) {
   auto tie =
       spmd::ConstrainOp::create(builder, op->getLoc(), type, value, open);
   if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
-    StringRef direction =
+    spmd::FlowDirection direction =
         barrier.getAllowedDirection() == sdy::PropagationDirection::FORWARD
-            ? "forward"
+            ? spmd::FlowDirection::Forward
         : barrier.getAllowedDirection() == sdy::PropagationDirection::BACKWARD
-            ? "backward"
-            : "none";
-    spmd::contract::Direction::set(tie, builder.getStringAttr(direction));
+            ? spmd::FlowDirection::Backward
+            : spmd::FlowDirection::None;
+    spmd::contract::Direction::set(
+        tie, spmd::FlowDirectionAttr::get(context, direction));
     op->getResult(0).replaceAllUsesWith(tie);
   } else {
     spmd::contract::Group::set(tie,

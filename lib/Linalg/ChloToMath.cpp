@@ -254,7 +254,7 @@ static Value erfInverseFor(ScalarBuilder &b, Operation *op, ValueRange args) {
   auto type = dyn_cast<FloatType>(args[0].getType());
   if (!type)
     return unsupportedType(op, args[0].getType());
-  RoundedScope scope(b, /*brief=*/!type.isF64());
+  BriefScope scope(b, /*isBrief=*/!type.isF64());
   Real x{&b, castFloat(b, args[0], b.getF64Type())};
   Real value = type.isF64() ? erfInverse(x) : erfInverseBrief(x);
   return castFloat(b, value.v, type);
@@ -299,7 +299,6 @@ static void addFormula(LoweringTable &table, Real (*formula)(Real),
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
-        RoundedScope scope(b);
         if (type.isF64() && full)
           return full(b, args);
         Real x{&b, castFloat(b, args[0], b.getF64Type())};
@@ -315,7 +314,6 @@ static void addFormula(LoweringTable &table, Real (*formula)(Real, Real),
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
-        RoundedScope scope(b);
         if (type.isF64())
           return full(b, args);
         Real x{&b, castFloat(b, args[0], b.getF64Type())};

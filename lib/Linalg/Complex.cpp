@@ -7,7 +7,7 @@
 // complex elementary functions using exception handling" (1994).
 //
 // Each operation rounds by itself; functions of f64 for complex<f32> are to be
-// right to the digits of f32 only (RoundedScope).
+// right to the digits of f32 only (BriefScope).
 //
 //===----------------------------------------------------------------------===//
 #include "Complex.h"
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::functions;
-using shardc::lowering::RoundedScope;
+using shardc::lowering::BriefScope;
 
 using ScalarBuilder = ImplicitLocOpBuilder;
 
@@ -667,13 +667,13 @@ static Complex narrowed(Complex x, bool brief) {
 template <typename Fn>
 static Value unary(ScalarBuilder &b, ValueRange args, Fn fn) {
   bool brief = isBrief(args[0]);
-  RoundedScope scope(b, brief);
+  BriefScope scope(b, brief);
   return valueOf(b, narrowed(fn(widened(partsOf(b, args[0]), brief)), brief));
 }
 template <typename Fn>
 static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
   bool brief = isBrief(args[0]);
-  RoundedScope scope(b, brief);
+  BriefScope scope(b, brief);
   Complex x = widened(partsOf(b, args[0]), brief),
           y = widened(partsOf(b, args[1]), brief);
   return valueOf(b, narrowed(fn(x, y), brief));
@@ -714,7 +714,7 @@ Value shardc::lowering::complexLogistic(ScalarBuilder &b, ValueRange args) {
 
 Value shardc::lowering::complexAbs(ScalarBuilder &b, ValueRange args) {
   bool brief = isBrief(args[0]);
-  RoundedScope scope(b, brief);
+  BriefScope scope(b, brief);
   Complex z = widened(partsOf(b, args[0]), brief);
   if (!brief)
     return modulus(z).v;
@@ -725,7 +725,6 @@ Value shardc::lowering::complexAbs(ScalarBuilder &b, ValueRange args) {
 }
 
 Value shardc::lowering::complexMultiply(ScalarBuilder &b, ValueRange args) {
-  RoundedScope scope(b);
   return valueOf(b, multiply(partsOf(b, args[0]), partsOf(b, args[1])));
 }
 Value shardc::lowering::complexMultiplyPlainly(ScalarBuilder &b,
@@ -735,7 +734,6 @@ Value shardc::lowering::complexMultiplyPlainly(ScalarBuilder &b,
 }
 Value shardc::lowering::complexMultiplyOn(ScalarBuilder &b, Value product,
                                           Value element) {
-  RoundedScope scope(b);
   Complex x = partsOf(b, product), y = partsOf(b, element);
   // Which two are fused is what XLA's code for CPUs does: the same bits.
   return valueOf(

@@ -70,15 +70,19 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                   Value x = convertScalar(b, args[0], lhsSource, sumSource);
                   Value y = convertScalar(b, args[1], rhsSource, sumSource);
                   Value product = multiply(b, x, y);
-                  StringRef asked = stablehlo::tensorFloatOf(op);
+                  std::optional<spmd::TensorFloatKind> asked =
+                      spmd::symbolizeTensorFloatKind(
+                          stablehlo::tensorFloatOf(op));
                   // Numbers of 8 bits are what they were.
                   bool areWhole = x == args[0] && y == args[1];
                   bool areNarrow =
                       isNarrowFloat(lhsSource) && isNarrowFloat(rhsSource);
-                  if (x.getType().isF32() && !asked.empty() &&
-                      (areWhole || (areNarrow && asked == "default")))
-                    spmd::contract::TensorFloat::set(product.getDefiningOp(),
-                                                     b.getStringAttr(asked));
+                  if (x.getType().isF32() && asked &&
+                      (areWhole ||
+                       (areNarrow && *asked == spmd::TensorFloatKind::Default)))
+                    spmd::contract::TensorFloat::set(
+                        product.getDefiningOp(),
+                        spmd::TensorFloatKindAttr::get(b.getContext(), *asked));
                   if (!sums)
                     return {product};
                   Value total = add(b, args[2], product);

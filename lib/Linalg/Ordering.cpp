@@ -33,13 +33,13 @@ struct LineSorter {
   SmallVector<Value> inputs;
   int64_t dim;
   Less less;
-  /// How the runtime would say it (spmd::contract::LineOrder); "": it cannot.
-  StringRef order;
+  /// As the runtime knows it; null: it does not.
+  spmd::LineOrderAttr order;
   SmallVector<OpFoldResult> sizes;
   Value length, zero, one;
 
   LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less,
-             StringRef order);
+             spmd::LineOrderAttr order);
   /// The sorted inputs, of each line the first `keep` elements; with
   /// `indexType` also their positions as another result.
   SmallVector<Value> emit(OpFoldResult keep, Type indexType);
@@ -54,7 +54,7 @@ private:
 } // namespace
 
 LineSorter::LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim,
-                       Less less, StringRef order)
+                       Less less, spmd::LineOrderAttr order)
     : l(l), b(l.b), inputs(inputs), dim(dim), less(less), order(order),
       sizes(l.sizes(inputs.front())) {
   length = l.value(sizes[dim]);
@@ -158,7 +158,7 @@ SmallVector<Value> LineSorter::leave(ArrayRef<Value> outs, bool positions) {
       b, TypeRange(ValueRange(outs)), spmd::LineKind::Sort, dim,
       /*backward=*/false, positions, inputs, /*starts=*/ValueRange(), outs);
   if (!l.manyThreads)
-    spmd::contract::LineOrder::set(lines, b.getStringAttr(order));
+    spmd::contract::LineOrder::set(lines, order);
   OpBuilder::InsertionGuard guard(b);
   Block *block = b.createBlock(&lines.getBody());
   SmallVector<Value> first, second;
@@ -179,7 +179,7 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
     carried.push_back(l.empty(kept, elementType(input.getType())));
   if (indexType)
     carried.push_back(l.empty(kept, indexType));
-  if (l.manyThreads || !order.empty())
+  if (l.manyThreads || order)
     return leave(carried, indexType != nullptr);
   size_t count = carried.size();
   // Of different types, or CSE would make one buffer of the two.
@@ -216,7 +216,7 @@ namespace {
 /// A comparator of elements of one operand by their values.
 struct KeyOrder {
   unsigned operand = 0;
-  StringRef order; ///< as spmd::contract::LineOrder
+  spmd::LineOrderAttr order; ///< null: the runtime has none
 };
 /// An argument of a comparator, or that with zeros of one sign and one NaN.
 struct KeyArgument {
@@ -268,25 +268,35 @@ static KeyArgument keyArgument(Value value) {
   return {dyn_cast<BlockArgument>(tested), true};
 }
 
-/// The order of plain values of `type`; "" where the runtime has none.
-static StringRef orderOf(Type type, bool isNumber, bool isDescending) {
+/// How the runtime compares plain values of `type`; none: it cannot.
+static std::optional<spmd::LineComparison> comparisonOf(Type type,
+                                                        bool isNumber) {
   unsigned width = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
   // Bits of one without a sign are in order as they are.
   bool isBits = isa<Float8E8M0FNUType>(type);
   bool isFloat = isa<FloatType>(type) && !isBits;
   if (isNumber && !type.isF16() && !type.isBF16() && !type.isF32() &&
       !type.isF64())
-    return "";
+    return std::nullopt;
   if (width != 8 && width != 16 && width != 32 && width != 64 &&
       !type.isInteger(1))
-    return "";
+    return std::nullopt;
   if (isNumber)
-    return isDescending ? "numbers descending" : "numbers";
+    return spmd::LineComparison::Numbers;
   if (isFloat)
-    return isDescending ? "total descending" : "total";
+    return spmd::LineComparison::Total;
   if (isBits || isUnsigned(type) || type.isInteger(1))
-    return isDescending ? "unsigned descending" : "unsigned";
-  return isDescending ? "signed descending" : "signed";
+    return spmd::LineComparison::Unsigned;
+  return spmd::LineComparison::Signed;
+}
+
+/// The order of plain values of `type`; null where the runtime has none.
+static spmd::LineOrderAttr orderOf(Type type, bool isNumber,
+                                   bool isDescending) {
+  std::optional<spmd::LineComparison> comparison = comparisonOf(type, isNumber);
+  if (!comparison)
+    return {};
+  return spmd::LineOrderAttr::get(type.getContext(), *comparison, isDescending);
 }
 
 static KeyOrder keyOrder(Region &comparator) {
@@ -338,7 +348,7 @@ static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
   SmallVector<unsigned> moved;
   std::optional<unsigned> position;
   KeyOrder key = l.manyThreads ? KeyOrder() : keyOrder(op.getComparator());
-  if (key.order.empty()) {
+  if (!key.order) {
     moved = llvm::to_vector(llvm::seq<unsigned>(0, op.getInputs().size()));
   } else {
     moved.push_back(key.operand);
@@ -402,7 +412,9 @@ static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
                                       : arith::CmpIPredicate::sgt;
         return arith::CmpIOp::create(l.b, how, x, y);
       },
-      l.manyThreads ? "" : orderOf(source, /*isNumber=*/false, true));
+      l.manyThreads ? spmd::LineOrderAttr()
+                    : orderOf(source, /*isNumber=*/false,
+                              /*isDescending=*/true));
   SmallVector<Value> results =
       sorter.emit(l.b.getIndexAttr(op.getK()), l.b.getI32Type());
   l.set(op.getValues(), results[0]);

@@ -149,7 +149,7 @@ static SmallVector<Value> addExponential(ImplicitLocOpBuilder &b,
                                          ValueRange accumulators,
                                          Value element) {
   constexpr double kMuch = 64;
-  RoundedScope scope(b, /*brief=*/true);
+  BriefScope scope(b, /*isBrief=*/true);
   Real x{&b, accumulators[0]}, s{&b, accumulators[1]},
       next{&b, castFloat(b, element, x.v.getType())};
   // Two infinities of one sign are equal.
@@ -187,7 +187,7 @@ SmallVector<Value> Reducer::combine(ValueRange accumulators,
 SmallVector<Value> Reducer::results(ValueRange accumulators, TypeRange types) {
   SmallVector<Value> results;
   if (addsExponentials) {
-    RoundedScope scope(l.b, /*brief=*/true);
+    BriefScope scope(l.b, /*isBrief=*/true);
     Real x{&l.b, accumulators[0]}, s{&l.b, accumulators[1]};
     results.push_back(castFloat(l.b, (x + log(s)).v, types[0]));
     return results;

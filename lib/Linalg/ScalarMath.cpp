@@ -5,11 +5,8 @@
 using namespace mlir;
 using namespace shardc;
 
-void lowering::RoundedScope::notifyOperationInserted(Operation *op,
-                                                     OpBuilder::InsertPoint) {
-  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
-          arith::NegFOp, math::FmaOp>(op))
-    spmd::contract::Rounded::set(op);
-  else if (brief && isa<math::MathDialect>(op->getDialect()))
+void lowering::BriefScope::notifyOperationInserted(Operation *op,
+                                                   OpBuilder::InsertPoint) {
+  if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op))
     spmd::contract::Brief::set(op);
 }

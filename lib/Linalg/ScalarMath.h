@@ -13,24 +13,22 @@
 
 namespace shardc::lowering {
 
-/// Marks what is built while it lives: arithmetic rounds op by op, so that
-/// kernels do not fuse products and sums where a formula counts on their
-/// errors, or one kernel would and another not. With `brief` functions need be
-/// right to the digits of f32 only.
-class RoundedScope final : public mlir::OpBuilder::Listener {
+/// Where `isBrief`, marks the functions that are built while it lives: they
+/// need be right to the digits of f32 only.
+class BriefScope final : public mlir::OpBuilder::Listener {
 public:
-  explicit RoundedScope(mlir::ImplicitLocOpBuilder &b, bool brief = false)
-      : b(b), before(b.getListener()), brief(brief) {
-    b.setListener(this);
+  BriefScope(mlir::ImplicitLocOpBuilder &b, bool isBrief)
+      : b(b), before(b.getListener()) {
+    if (isBrief)
+      b.setListener(this);
   }
-  ~RoundedScope() final { b.setListener(before); }
+  ~BriefScope() final { b.setListener(before); }
   void notifyOperationInserted(mlir::Operation *op,
                                mlir::OpBuilder::InsertPoint) final;
 
 private:
   mlir::ImplicitLocOpBuilder &b;
   mlir::OpBuilder::Listener *before;
-  bool brief;
 };
 
 struct Real {

@@ -224,6 +224,17 @@ static std::string nameOf(DictionaryAttr attrs, Location loc) {
   return {};
 }
 
+/// As shard-run reads it in an artifact's metadata.
+static std::string describe(CheckAttr check) {
+  std::string text = stringifyCheckKind(check.getKind()).str();
+  llvm::raw_string_ostream os(text);
+  if (FloatAttr tolerance = check.getTolerance())
+    os << " " << tolerance.getValueAsDouble();
+  if (check.getKind() == CheckKind::Close)
+    os << " " << check.getMinUlps() << " " << check.getMaxUlps();
+  return text;
+}
+
 /// `argument`: its number; none of a result.
 static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
                                    Location loc,
@@ -237,8 +248,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
   if (!isa<NameLoc>(loc))
     if (std::string location = userLocation(loc); location != "unknown")
       value.location = location;
-  if (StringAttr check = contract::Check::in(attrs))
-    value.check = check.str();
+  if (CheckAttr check = contract::Check::in(attrs))
+    value.check = describe(check);
   if (IntegerAttr donated = contract::Donated::in(attrs))
     value.donated = donated.getInt();
   if (StringAttr memory = contract::MemoryKind::in(attrs))

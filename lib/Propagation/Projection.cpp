@@ -399,13 +399,14 @@ LogicalResult Projector::addOp(Operation *op) {
                              "the constraint at " + userLocation(op->getLoc()),
                              false)))
       return failure();
-    StringAttr direction = spmd::contract::Direction::get(op);
+    spmd::FlowDirectionAttr direction = spmd::contract::Direction::get(op);
     if (!direction)
       addEdge(op->getOperand(0), tensor);
-    else if (direction.getValue() != "none")
+    else if (direction.getValue() != spmd::FlowDirection::None)
       addEdge(op->getOperand(0), tensor,
-              direction.getValue() == "forward" ? Flow::Forward
-                                                : Flow::Backward);
+              direction.getValue() == spmd::FlowDirection::Forward
+                  ? Flow::Forward
+                  : Flow::Backward);
     return success();
   }
   if (op->hasTrait<OpTrait::IsTerminator>())

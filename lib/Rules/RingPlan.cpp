@@ -711,21 +711,6 @@ void Planner::estimate(RingPlan &plan) {
   plan.imbalance = all > 0 ? most * double(ranks) / all : 1;
 }
 
-/// As `spmd.way` and the reasons of exchanges have them.
-static StringRef nameOf(PairWay way) {
-  switch (way) {
-  case PairWay::Ring:
-    return "ring";
-  case PairWay::Zigzag:
-    return "zigzag";
-  case PairWay::Gathered:
-    return "gather";
-  case PairWay::Heads:
-    return "heads";
-  }
-  llvm_unreachable("all ways are listed");
-}
-
 SmallVector<RingPlan, 0> Planner::ways() {
   SmallVector<RingPlan, 0> all{inPlace()};
   addSteps(all.front());
@@ -749,27 +734,27 @@ FailureOr<RingPlan> Planner::plan(ArrayRef<RingPlan> uneven) {
         way.milliseconds = (way.milliseconds + other.milliseconds) / 2;
   RingPlan best = std::move(others.front());
   others.erase(others.begin());
-  StringAttr asked = contract::Way::get(op);
-  if (asked) {
-    if (asked == nameOf(best.way))
+  if (PairWayAttr asked = contract::Way::get(op)) {
+    if (asked.getValue() == best.way)
       return best;
     for (RingPlan &other : others)
-      if (asked == nameOf(other.way))
+      if (asked.getValue() == other.way)
         return std::move(other);
     InFlightDiagnostic error =
-        op->emitOpError() << "asks for spmd.way = " << asked
-                          << ", expected one of those that it can go: \"ring\"";
+        op->emitOpError()
+        << "asks for spmd.way = \"" << stringifyPairWay(asked.getValue())
+        << "\", expected one of those that it can go: \"ring\"";
     for (const RingPlan &other : others)
-      error << ", \"" << nameOf(other.way) << "\"";
+      error << ", \"" << stringifyPairWay(other.way) << "\"";
     return error;
   }
   if (others.empty())
     return best;
-  std::string note =
-      llvm::formatv("{0} {1:f3} ms", nameOf(best.way), best.milliseconds);
+  std::string note = llvm::formatv("{0} {1:f3} ms", stringifyPairWay(best.way),
+                                   best.milliseconds);
   for (const RingPlan &other : others)
-    note +=
-        llvm::formatv(", {0} {1:f3} ms", nameOf(other.way), other.milliseconds);
+    note += llvm::formatv(", {0} {1:f3} ms", stringifyPairWay(other.way),
+                          other.milliseconds);
   for (RingPlan &other : others)
     // Of ways that are none of them a plain ring, the cheapest.
     if (best.way == PairWay::Ring

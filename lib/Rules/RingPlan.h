@@ -12,13 +12,7 @@
 
 namespace shardc::rules {
 
-/// The ways to pair queries and keys of all ranks.
-enum class PairWay {
-  Ring,     ///< keys travel, queries stay
-  Zigzag,   ///< keys travel, queries are put in zigzag order before
-  Gathered, ///< all keys that a rank needs arrive at once, queries stay
-  Heads     ///< each rank has all queries and keys of some heads
-};
+using spmd::PairWay;
 
 /// Keys that each rank has at one step.
 struct RingStep {

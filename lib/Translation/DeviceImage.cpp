@@ -191,8 +191,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module,
                        StringRef arch) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (StringAttr of = spmd::contract::Gpu::get(kernel);
-        of && !hasKernelsOf(of, arch))
+    if (spmd::KernelGpuAttr of = spmd::contract::Gpu::get(kernel);
+        of && !hasKernelsOf(stringifyKernelGpu(of.getValue()), arch))
       if (llvm::Function *function = module.getFunction(kernel.getName()))
         function->eraseFromParent();
 }

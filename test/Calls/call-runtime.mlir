@@ -42,7 +42,7 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}],
   func.func @main(%x: memref<2x5xf32>, %places: memref<2x4xi32>, %arena: memref<?xi8>) {
     %c0 = arith.constant 0 : index
     %keys = memref.view %arena[%c0][] : memref<?xi8> to memref<2x4xf32>
-    spmd.lines sort dim 1 positions ins(%x : memref<2x5xf32>) outs(%keys, %places : memref<2x4xf32>, memref<2x4xi32>) {spmd.line_order = "numbers descending"} body {
+    spmd.lines sort dim 1 positions ins(%x : memref<2x5xf32>) outs(%keys, %places : memref<2x4xf32>, memref<2x4xi32>) {spmd.line_order = #spmd.line_order<comparison = numbers, descending = true>} body {
     ^bb0(%a: f32, %b: f32):
       %before = arith.cmpf ogt, %a, %b : f32
       spmd.yield %before : i1

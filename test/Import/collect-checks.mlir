@@ -1,9 +1,9 @@
 // RUN: shard-opt %s --spmd-expand-custom-calls --spmd-collect-checks | FileCheck %s
 
-// CHECK: func.func @main() -> (tensor<2xf32> {spmd.check = "almost_eq 1.000000e-03", spmd.name = "check.expect_almost_eq at {{[^"]*}}collect-checks.mlir:{{[0-9]+}}"},
-// CHECK-SAME: tensor<2xf32> {spmd.check = "expected"
-// CHECK-SAME: tensor<2xf32> {spmd.check = "eq"
-// CHECK-SAME: tensor<2xf32> {spmd.check = "close 0 3"
+// CHECK: func.func @main() -> (tensor<2xf32> {spmd.check = #spmd.check<kind = almost_eq, tolerance = 1.000000e-03 : f64>, spmd.name = "check.expect_almost_eq at {{[^"]*}}collect-checks.mlir:{{[0-9]+}}"},
+// CHECK-SAME: tensor<2xf32> {spmd.check = #spmd.check<kind = expected>
+// CHECK-SAME: tensor<2xf32> {spmd.check = #spmd.check<kind = eq>
+// CHECK-SAME: tensor<2xf32> {spmd.check = #spmd.check<kind = close, max_ulps = 3>
 func.func @main() {
   %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
   // CHECK: %[[A:.*]] = stablehlo.add

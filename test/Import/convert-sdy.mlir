@@ -117,9 +117,9 @@ func.func @main(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@rows, [{"x" s
 //       CHECK:   %[[A:.*]] = spmd.constrain %[[X]] <@mesh, [{?}]> {spmd.group = 3 : i64}
 //       CHECK:   %[[N:.*]] = stablehlo.negate %[[A]]
 //       CHECK:   %[[B:.*]] = spmd.constrain %[[N]] <@mesh, [{?}]> {spmd.group = 3 : i64}
-//       CHECK:   %[[F:.*]] = spmd.constrain %[[B]] <@mesh, [{?}]> {spmd.direction = "forward"}
-//       CHECK:   %[[W:.*]] = spmd.constrain %[[F]] <@mesh, [{?}]> {spmd.direction = "backward"}
-//       CHECK:   %[[LAST:.*]] = spmd.constrain %[[W]] <@mesh, [{?}]> {spmd.direction = "none"}
+//       CHECK:   %[[F:.*]] = spmd.constrain %[[B]] <@mesh, [{?}]> {spmd.direction = #spmd.direction<forward>}
+//       CHECK:   %[[W:.*]] = spmd.constrain %[[F]] <@mesh, [{?}]> {spmd.direction = #spmd.direction<backward>}
+//       CHECK:   %[[LAST:.*]] = spmd.constrain %[[W]] <@mesh, [{?}]> {spmd.direction = #spmd.direction<none>}
 //       CHECK:   return %[[LAST]]
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<f32>) {

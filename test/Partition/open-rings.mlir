@@ -44,7 +44,7 @@ func.func @main(%q: tensor<2x16x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{
                 %max: tensor<2x16xf32>, %delta: tensor<2x16xf32>, %g: tensor<2x16x4xf32>)
     -> (tensor<2x16x4xf32>, tensor<2x16x4xf32>, tensor<2x16x4xf32>) {
   %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %g maps [#q, #k, #v, #row, #row, #out, #q, #k, #v]
-      {band_upper = 0 : i64, spmd.way = "WAY"} score {
+      {band_upper = 0 : i64, spmd.way = #spmd.way<WAY>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } slope {

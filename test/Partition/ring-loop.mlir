@@ -31,7 +31,7 @@ func.func @even(%q: tensor<2x1024x4xf32> {spmd.sharding = #spmd.sharding<@mesh, 
                 %k: tensor<2x1024x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>},
                 %v: tensor<2x1024x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
     -> (tensor<2x1024x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] {spmd.way = "ring"} score {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] {spmd.way = #spmd.way<ring>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (tensor<2x1024x4xf32>, tensor<2x1024x4xf32>, tensor<2x1024x8xf32>) -> (tensor<2x1024x8xf32>, tensor<2x1024xf32>, tensor<2x1024xf32>)

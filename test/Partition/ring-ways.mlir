@@ -28,7 +28,7 @@ func.func @main(%q: tensor<16x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x
                 %k: tensor<16x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<16x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<16x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] {band_upper = 0 : i64, spmd.way = "zigzag"} score {
+  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] {band_upper = 0 : i64, spmd.way = #spmd.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x8xf32>) -> (tensor<16x8xf32>, tensor<16xf32>, tensor<16xf32>)
@@ -73,7 +73,7 @@ spmd.mesh @mesh = <["x"=8]>
 func.func @main(%q: tensor<3x16x16xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>},
                 %k: tensor<3x16x16xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
     -> (tensor<3x16xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>}) {
-  %0 = spmd.all_pairs sum %q, %k maps [#q, #k, #row] {band_lower = -3 : i64, band_upper = 0 : i64, spmd.way = "gather"} score {
+  %0 = spmd.all_pairs sum %q, %k maps [#q, #k, #row] {band_lower = -3 : i64, band_upper = 0 : i64, spmd.way = #spmd.way<gather>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (tensor<3x16x16xf32>, tensor<3x16x16xf32>) -> tensor<3x16xf32>
@@ -111,7 +111,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @main(%q: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %k: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8xf32> {
   // expected-error @+1 {{'spmd.all_pairs' op asks for spmd.way = "zigzag", expected one of those that it can go: "ring", "gather"}}
-  %0 = spmd.all_pairs max %q, %k maps [#q, #k, #row] {spmd.way = "zigzag"} score {
+  %0 = spmd.all_pairs max %q, %k maps [#q, #k, #row] {spmd.way = #spmd.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8xf32>

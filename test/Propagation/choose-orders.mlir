@@ -93,11 +93,11 @@ func.func @uneven(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x" sizes 
   return %b : !t
 }
 func.func @said(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}) -> !t {
-  %a, %m, %l = spmd.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = "zigzag"} score {
+  %a, %m, %l = spmd.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = #spmd.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
-  %b, %m1, %l1 = spmd.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = "zigzag"} score {
+  %b, %m1, %l1 = spmd.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = #spmd.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)

@@ -229,8 +229,8 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
   let summary = "Turn expectations into results that the tool compares.";
   let description = [{
     Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
-    with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). A check in the body of a loop or in a branch becomes an
-    i1 that is carried out and checked there. Refuses: checks in other regions.
+    with `spmd.check`. A check in the body of a loop or in a branch becomes an
+    i1 that is carried out and checked there. Refuses: checks in other regions; tolerances and distances below zero.
 
     ```mlir
     // before
@@ -241,7 +241,7 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
       return
     }
     // after
-    func.func @main() -> (tensor<2xf32> {spmd.check = "eq", spmd.name = "check.expect_eq_const at <stdin>:4"}, tensor<2xf32> {spmd.check = "expected", spmd.name = "check.expect_eq_const at <stdin>:4"}) {
+    func.func @main() -> (tensor<2xf32> {spmd.check = #spmd.check<kind = eq>, spmd.name = "check.expect_eq_const at <stdin>:4"}, tensor<2xf32> {spmd.check = #spmd.check<kind = expected>, spmd.name = "check.expect_eq_const at <stdin>:4"}) {
       %cst = stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
       %0 = stablehlo.add %cst, %cst : tensor<2xf32>
       %cst_0 = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
@@ -249,7 +249,7 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ConvertForeignShardingsPass : Pass<"spmd-convert-foreign-shardings", "::mlir::ModuleOp"> {

@@ -589,8 +589,8 @@ LogicalResult Emulation::run() {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (kernel.isExternal())
       continue;
-    StringAttr of = spmd::contract::Gpu::get(kernel);
-    if (of && of != gpu) {
+    spmd::KernelGpuAttr of = spmd::contract::Gpu::get(kernel);
+    if (of && stringifyKernelGpu(of.getValue()) != gpu) {
       functions.push_back({});
       traits.emplace_back();
       continue;

@@ -30,7 +30,7 @@ func.func @donated(%x: tensor<4xf32> {spmd.donated = -2 : i64}) {
 // -----
 
 // expected-error @below {{'func.func' op argument 0: 'spmd.check' is an attribute of functions' results}}
-func.func @place_of_check(%x: tensor<4xf32> {spmd.check = "eq"}) {
+func.func @place_of_check(%x: tensor<4xf32> {spmd.check = #spmd.check<kind = eq>}) {
   return
 }
 
@@ -75,7 +75,7 @@ func.func @mark(%x: tensor<4xf32>) {
 
 func.func @way(%x: tensor<4xf32>) {
   // expected-error @below {{'stablehlo.negate' op 'spmd.way' is an attribute of ops on all pairs}}
-  %0 = stablehlo.negate %x {spmd.way = "ring"} : tensor<4xf32>
+  %0 = stablehlo.negate %x {spmd.way = #spmd.way<ring>} : tensor<4xf32>
   return
 }
 
@@ -147,16 +147,111 @@ func.func @any_order(%x: tensor<4xf32>) {
 // -----
 
 func.func @tensor_float(%x: f32) {
-  // expected-error @below {{'arith.mulf' op 'spmd.tensor_float' is "bf16", expected "default", "high", "tf32" or "tf32x3"}}
-  %0 = arith.mulf %x, %x {spmd.tensor_float = "bf16"} : f32
+  // expected-error @below {{'arith.mulf' op 'spmd.tensor_float' is "high", expected a #spmd.tensor_float}}
+  %0 = arith.mulf %x, %x {spmd.tensor_float = "high"} : f32
   return
+}
+
+// -----
+
+func.func @unknown_tensor_float(%x: f32) {
+  // expected-error @below {{to be one of: default, high, tf32, tf32x3}}
+  // expected-error @below {{failed to parse Spmd_TensorFloatKindAttr}}
+  %0 = arith.mulf %x, %x {spmd.tensor_float = #spmd.tensor_float<bf16>} : f32
+  return
+}
+
+// -----
+
+func.func @unknown_direction(%x: tensor<4xf32>) {
+  // expected-error @below {{to be one of: forward, backward, none}}
+  // expected-error @below {{failed to parse Spmd_FlowDirectionAttr}}
+  %0 = stablehlo.negate %x {spmd.direction = #spmd.direction<both>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_way(%x: tensor<4xf32>) {
+  // expected-error @below {{to be one of: ring, zigzag, gather, heads}}
+  // expected-error @below {{failed to parse Spmd_PairWayAttr}}
+  %0 = stablehlo.negate %x {spmd.way = #spmd.way<tree>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_gpu(%x: f32) {
+  // expected-error @below {{to be one of: sm_90a, sm_100a}}
+  // expected-error @below {{failed to parse Spmd_KernelGpuAttr}}
+  %0 = arith.mulf %x, %x {spmd.gpu = #spmd.gpu<sm_80>} : f32
+  return
+}
+
+// -----
+
+func.func @unknown_comparison(%x: tensor<4xf32>) {
+  // expected-error @below {{to be one of: signed, unsigned, total, numbers}}
+  // expected-error @below {{failed to parse Spmd_LineOrderAttr parameter 'comparison'}}
+  %0 = stablehlo.negate %x {spmd.line_order = #spmd.line_order<comparison = backwards>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{to be one of: expected, eq, almost_eq, close}}
+// expected-error @below {{failed to parse Spmd_CheckAttr parameter 'kind'}}
+func.func @unknown_check(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = near>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind eq has a tolerance, which is of almost_eq alone}}
+func.func @tolerance_of_eq(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = eq, tolerance = 0.5 : f64>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind almost_eq has no tolerance}}
+func.func @no_tolerance(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = almost_eq>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind almost_eq has tolerance 5.000000e-01 : f32, expected an f64 of at least 0}}
+func.func @type_of_tolerance(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = almost_eq, tolerance = 0.5 : f32>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind almost_eq has tolerance 0x7FF8000000000000 : f64, expected an f64 of at least 0}}
+func.func @tolerance_is_no_number(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = almost_eq, tolerance = 0x7FF8000000000000 : f64>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind eq has distances in ulps, which are of close alone}}
+func.func @ulps_of_eq(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = eq, max_ulps = 3>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{check of kind close has distances from 4 to 3 ulps, expected 0 <= min_ulps <= max_ulps}}
+func.func @no_distance(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.check = #spmd.check<kind = close, min_ulps = 4, max_ulps = 3>}) {
+  return %x : tensor<4xf32>
 }
 
 // -----
 
 func.func @gpu(%x: f32) {
   // expected-error @below {{'arith.mulf' op 'spmd.gpu' is an attribute of launches and kernels}}
-  %0 = arith.mulf %x, %x {spmd.gpu = "sm_90a"} : f32
+  %0 = arith.mulf %x, %x {spmd.gpu = #spmd.gpu<sm_90a>} : f32
   return
 }
 
@@ -172,15 +267,15 @@ func.func @partitioned_call(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @order_of_no_lines(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{'stablehlo.negate' op 'spmd.line_order' is an attribute of 'spmd.lines'}}
-  %0 = stablehlo.negate %x {spmd.line_order = "total"} : tensor<4xf32>
+  %0 = stablehlo.negate %x {spmd.line_order = #spmd.line_order<comparison = total>} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
 // -----
 
 func.func @unknown_order(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
-  // expected-error @below {{'spmd.lines' op 'spmd.line_order' is "backwards", expected how elements are compared}}
-  %0 = spmd.lines sort dim 0 ins(%x : tensor<4xi32>) outs(%y : tensor<4xi32>) {spmd.line_order = "backwards"} body {
+  // expected-error @below {{'spmd.lines' op 'spmd.line_order' is "numbers descending", expected a #spmd.line_order}}
+  %0 = spmd.lines sort dim 0 ins(%x : tensor<4xi32>) outs(%y : tensor<4xi32>) {spmd.line_order = "numbers descending"} body {
   ^bb0(%a: i32, %b: i32):
     %before = arith.cmpi slt, %a, %b : i32
     spmd.yield %before : i1

@@ -3,7 +3,7 @@
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --mesh=x=1,y=1 --seed=1 --outputs=@%t.npz
 // RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6
-// RUN: sed 's/band_upper = 0/band_upper = 0, spmd.way = "zigzag"/' %s > %t.zigzag.mlir
+// RUN: sed 's/band_upper = 0/band_upper = 0, spmd.way = #spmd.way<zigzag>/' %s > %t.zigzag.mlir
 // RUN: shard-run %t.zigzag.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6
 spmd.mesh @mesh = <["x"=2, "y"=2]>
 #q = affine_map<(q, k, d, e) -> (q, d)>

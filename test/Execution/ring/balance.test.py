@@ -157,7 +157,7 @@ def program_numbers(tokens: int, ranks: int) -> int:
 def check_gradient(shard_run: str, folder: str) -> bool:
     """Compare the bytes of a step with its gradient with what they must be."""
     model = Path(folder) / "gradient.mlir"
-    for order, way, count in (("", ', spmd.way = "zigzag"', op_numbers), (" order zigzag", "", program_numbers)):
+    for order, way, count in (("", ', spmd.way = #spmd.way<zigzag>', op_numbers), (" order zigzag", "", program_numbers)):
         sharding = 'spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"%s}, {}]>' % order
         for ranks, tokens in ((4, 512), (3, 250)):
             text = GRADIENT.replace("SH", sharding).replace("WAY", way).replace("RANKS", str(ranks)).replace("TOKENS", str(tokens))

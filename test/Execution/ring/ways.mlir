@@ -44,7 +44,7 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
                 %scale: tensor<4xf32>, %bias: tensor<53x53xf32>, %more: tensor<53xf32>)
     -> (tensor<53x4x20xf32>, tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4xf32>) {
   %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v extras(%scale, %bias, %more) maps [#q, #k, #v, #s, #b, #m, #o, #r, #r]
-      {band_upper = 0 : i64, spmd.way = "WAY"} score {
+      {band_upper = 0 : i64, spmd.way = #spmd.way<WAY>} score {
   ^bb0(%raw: tensor<f32>, %c: tensor<f32>, %e: tensor<f32>, %a: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -63,7 +63,7 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
   %wide = stablehlo.broadcast_in_dim %sum, dims = [1, 0] : (tensor<4x53xf32>) -> tensor<53x4x20xf32>
   %part = stablehlo.divide %g, %wide : tensor<53x4x20xf32>
   %dq, %dk, %dv, %ds = spmd.attention_backward %q, %k, %v, %max, %delta, %part extras(%scale, %bias, %more)
-      maps [#q, #k, #v, #r, #r, #o, #s, #b, #m, #q, #k, #v, #s] {band_upper = 0 : i64, spmd.way = "WAY"} score {
+      maps [#q, #k, #v, #r, #r, #o, #s, #b, #m, #q, #k, #v, #s] {band_upper = 0 : i64, spmd.way = #spmd.way<WAY>} score {
   ^bb0(%raw: tensor<f32>, %c: tensor<f32>, %e: tensor<f32>, %a: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>

@@ -72,7 +72,7 @@ func.func @rounded_once(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: me
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    %0 = arith.mulf %x, %y {spmd.tensor_float = "default"} : f32
+    %0 = arith.mulf %x, %y {spmd.tensor_float = #spmd.tensor_float<default>} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }
@@ -87,7 +87,7 @@ func.func @of_three(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    %0 = arith.mulf %x, %y {spmd.tensor_float = "high"} : f32
+    %0 = arith.mulf %x, %y {spmd.tensor_float = #spmd.tensor_float<high>} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }

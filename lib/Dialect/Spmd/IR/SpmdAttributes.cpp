@@ -899,6 +899,29 @@ SiteAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
+CheckAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                  CheckKind kind, FloatAttr tolerance, int64_t minUlps,
+                  int64_t maxUlps) {
+  StringRef name = stringifyCheckKind(kind);
+  if (bool(tolerance) != (kind == CheckKind::AlmostEqual))
+    return emitError() << "check of kind " << name << " has "
+                       << (tolerance ? "a" : "no")
+                       << " tolerance, which is of almost_eq alone";
+  if (tolerance &&
+      (!tolerance.getType().isF64() || !(tolerance.getValueAsDouble() >= 0)))
+    return emitError() << "check of kind " << name << " has tolerance "
+                       << tolerance << ", expected an f64 of at least 0";
+  if ((minUlps || maxUlps) && kind != CheckKind::Close)
+    return emitError() << "check of kind " << name
+                       << " has distances in ulps, which are of close alone";
+  if (minUlps < 0 || minUlps > maxUlps)
+    return emitError() << "check of kind " << name << " has distances from "
+                       << minUlps << " to " << maxUlps
+                       << " ulps, expected 0 <= min_ulps <= max_ulps";
+  return success();
+}
+
+LogicalResult
 SiteTableAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                       MeshAttr mesh, ArrayAttr sites) {
   for (auto [i, attr] : llvm::enumerate(sites)) {

@@ -79,11 +79,6 @@ template <int64_t least> static bool isAtLeast(Attribute value) {
   return number && number.getValue().sge(least);
 }
 
-static bool isOneOf(Attribute value, ArrayRef<StringRef> words) {
-  auto text = dyn_cast<StringAttr>(value);
-  return text && llvm::is_contained(words, text.getValue());
-}
-
 template <typename Element> static bool isListOf(Attribute value) {
   auto list = dyn_cast<ArrayAttr>(value);
   return list && llvm::all_of(list, llvm::IsaPred<Element>);
@@ -97,17 +92,6 @@ static bool areKernels(Attribute value) {
          });
 }
 
-static bool isDirection(Attribute value) {
-  return isOneOf(value, {"forward", "backward", "none"});
-}
-
-static bool isLineOrder(Attribute value) {
-  auto text = dyn_cast<StringAttr>(value);
-  StringRef order = text ? text.getValue() : "";
-  order.consume_back(" descending");
-  return llvm::is_contained({"signed", "unsigned", "total", "numbers"}, order);
-}
-
 static bool isPermutation(Attribute value) {
   auto dims = dyn_cast<DenseI64ArrayAttr>(value);
   if (!dims)
@@ -117,10 +101,6 @@ static bool isPermutation(Attribute value) {
   return llvm::all_of(llvm::enumerate(sorted), [](auto dim) {
     return dim.value() == int64_t(dim.index());
   });
-}
-
-static bool isTensorFloat(Attribute value) {
-  return isOneOf(value, {"default", "high", "tf32", "tf32x3"});
 }
 
 /// True if `value` has an entry for each output of `op`: a number of its
@@ -175,7 +155,7 @@ static std::vector<Row> makeRows() {
        {"sdy."}},
       {Platform::name(), OnArguments, ofArguments, "a number",
        isOfType<Platform>},
-      {Check::name(), OnResults, ofResults, "a string", isOfType<Check>},
+      {Check::name(), OnResults, ofResults, "a #spmd.check", isOfType<Check>},
       {Group::name(),
        OnOps,
        "'spmd.constrain'",
@@ -185,13 +165,13 @@ static std::vector<Row> makeRows() {
       {Direction::name(),
        OnOps,
        "'spmd.constrain'",
-       "\"forward\", \"backward\" or \"none\"",
-       isDirection,
+       "a #spmd.direction",
+       isOfType<Direction>,
        {"spmd.constrain"}},
       {Way::name(),
        OnOps,
        "ops on all pairs",
-       "a string",
+       "a #spmd.way",
        isOfType<Way>,
        {"spmd.all_pairs", "spmd.attention_backward"}},
       {Extents::name(), OnModules, ofModules, "#spmd.extents",
@@ -248,7 +228,6 @@ static std::vector<Row> makeRows() {
 
       mark<AnyOrder>(OnOps, ofArithmetic, arithmetic),
       mark<RoundedOnce>(OnOps, ofArithmetic, arithmetic),
-      mark<Rounded>(OnOps, ofOps),
       mark<Brief>(OnOps, ofArithmetic, arithmetic),
       mark<Logistic>(OnOps, ofArithmetic, arithmetic),
       mark<Rotated>(OnOps, "loops", {"scf.for", "scf.while"}),
@@ -270,8 +249,8 @@ static std::vector<Row> makeRows() {
       {LineOrder::name(),
        OnOps,
        "'spmd.lines'",
-       "how elements are compared",
-       isLineOrder,
+       "a #spmd.line_order",
+       isOfType<LineOrder>,
        {"spmd.lines"}},
       {InPlace::name(), OnArguments, ofArguments, "the number of an argument",
        isAtLeast<0>},
@@ -284,14 +263,12 @@ static std::vector<Row> makeRows() {
       {ArenaPlan::name(), OnModules, ofModules, "a list of #spmd.arena_buffer",
        isListOf<ArenaBufferAttr>},
 
-      {Gpu::name(), OnOps, ofKernels, "the name of a GPU", isOfType<Gpu>,
-       kernels},
+      {Gpu::name(), OnOps, ofKernels, "a #spmd.gpu", isOfType<Gpu>, kernels},
       mark<Otherwise>(OnOps, ofKernels, kernels),
       mark<Persistent>(OnOps, ofKernels, kernels),
       mark<Paired>(OnOps, ofKernels, kernels),
-      {TensorFloat::name(), OnOps, ofArithmetic,
-       "\"default\", \"high\", \"tf32\" or \"tf32x3\"", isTensorFloat,
-       arithmetic},
+      {TensorFloat::name(), OnOps, ofArithmetic, "a #spmd.tensor_float",
+       isOfType<TensorFloat>, arithmetic},
       {TensorMap::name(),
        OnOps,
        "casts to pointers",

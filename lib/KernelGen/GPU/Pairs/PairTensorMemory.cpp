@@ -329,7 +329,9 @@ bool gpukernels::pairs::launchOnTensorMemory(OpBuilder &b, const Step &step,
   OpBuilder::InsertionGuard outside(b);
   PairBlock block(b, step, pass, plan->shape);
   gpu::LaunchOp launch = block.launch((1 + kConsumers) * kGroup);
-  spmd::contract::Gpu::set(launch, b.getStringAttr("sm_100a"));
+  spmd::contract::Gpu::set(
+      launch,
+      spmd::KernelGpuAttr::get(b.getContext(), spmd::KernelGpu::Sm100a));
   (plan->shape.rows > kTensorRows ? makeTallSteps
                                   : makeWideSteps)(block, plan->ring, launch)
       ->emit();

@@ -388,7 +388,8 @@ bool gpukernels::pairs::launchOnWarpgroups(OpBuilder &b, const Step &step,
   Ring &ring = plan->ring;
   WarpgroupBuilder w(b, loc);
   gpu::LaunchOp launch = block.launch((1 + kConsumers) * kGroup);
-  spmd::contract::Gpu::set(launch, b.getStringAttr("sm_90a"));
+  spmd::contract::Gpu::set(
+      launch, spmd::KernelGpuAttr::get(b.getContext(), spmd::KernelGpu::Sm90a));
   SharedRing shared(block, ring, launch);
   Value rowsAreThere = shared.rows();
   describeBoxes(b, loc, ring);

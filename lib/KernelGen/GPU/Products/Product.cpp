@@ -250,15 +250,20 @@ static void findDirection(linalg::GenericOp op, const Product &product,
 /// How many products on tensor cores make what `multiply`, of f32, says that it
 /// is (spmd::contract::TensorFloat); 0 where it must be one of f32.
 static int64_t tensorTerms(arith::MulFOp multiply, bool tf32) {
-  StringAttr said = spmd::contract::TensorFloat::get(multiply);
+  spmd::TensorFloatKindAttr said = spmd::contract::TensorFloat::get(multiply);
   if (!said || !multiply.getType().isF32())
     return 0;
-  return llvm::StringSwitch<int64_t>(said.getValue())
-      .Case("tf32", 1)
-      .Case("tf32x3", 3)
-      .Case("default", tf32 ? 1 : 0)
-      .Case("high", tf32 ? 3 : 0)
-      .Default(0);
+  switch (said.getValue()) {
+  case spmd::TensorFloatKind::Tf32:
+    return 1;
+  case spmd::TensorFloatKind::Tf32x3:
+    return 3;
+  case spmd::TensorFloatKind::Default:
+    return tf32 ? 1 : 0;
+  case spmd::TensorFloatKind::High:
+    return tf32 ? 3 : 0;
+  }
+  llvm_unreachable("all kinds are listed");
 }
 
 std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,

@@ -239,9 +239,9 @@ protected:
   Value scratch, place; // of partial sums, where there are several splits
 };
 
-/// Whether `product` can have such a kernel for `gpu`: there is no other place
-/// that says so.
-bool hasOwnKernel(const Product &product, StringRef gpu);
+/// Whether `product` can have such a kernel: there is no other place that says
+/// so.
+bool hasOwnKernel(const Product &product);
 
 /// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
 /// 16-bit floats into 32-bit ones that is large enough; else returns false.

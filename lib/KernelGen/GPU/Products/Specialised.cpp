@@ -18,7 +18,6 @@
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardrt/TensorMap.h"
 
@@ -215,8 +214,7 @@ std::optional<CopyBox> gpukernels::boxOf(linalg::GenericOp op,
 void gpukernels::takePaddings(linalg::GenericOp op, Product &product,
                               OwnKernels own,
                               const llvm::DenseSet<Operation *> &taken) {
-  if (!(own.warpgroups && hasOwnKernel(product, "sm_90a")) &&
-      !(own.tensorMemory && hasOwnKernel(product, "sm_100a")))
+  if (!(own.warpgroups || own.tensorMemory) || !hasOwnKernel(product))
     return;
   // Of the tensor all that the buffer promises: pieces of 16 bytes, and all
   // channels of all images.
@@ -678,7 +676,8 @@ void SpecialisedKernel::emit() {
   gpu::LaunchOp launch =
       begin(mul(numTiles, blocksOfTile()),
             tiling.stages * (stageBytes() + barrierBytes()) + ownBytes());
-  spmd::contract::Gpu::set(launch, b.getStringAttr(gpu()));
+  spmd::contract::Gpu::set(launch,
+                           spmd::KernelGpuAttr::get(b.getContext(), gpu()));
   spmd::contract::Persistent::set(launch);
   if (isPair())
     spmd::contract::Paired::set(launch);
@@ -713,15 +712,14 @@ void SpecialisedKernel::emit() {
   emitRoles();
 }
 
-bool gpukernels::hasOwnKernel(const Product &product, StringRef gpu) {
+bool gpukernels::hasOwnKernel(const Product &product) {
   bool onTensorCores =
       product.element != product.sum || product.tensorTerms > 0;
   // What threads would make of 8-bit floats one by one is better done by more
   // threads than a producer has.
   bool isMade = product.left.narrow && !product.left.isPlain();
-  return (gpu == "sm_90a" || gpu == "sm_100a") && onTensorCores && !isMade &&
-         product.rows >= kLeast && product.columns >= kLeast &&
-         product.depths >= kLeast;
+  return onTensorCores && !isMade && product.rows >= kLeast &&
+         product.columns >= kLeast && product.depths >= kLeast;
 }
 
 Tiling gpukernels::tilingOf(linalg::GenericOp op, const Product &product,

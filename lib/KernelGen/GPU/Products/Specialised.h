@@ -10,6 +10,7 @@
 
 #include "../Warpgroups.h"
 #include "Product.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 namespace shardc::gpukernels {
 
@@ -50,7 +51,7 @@ public:
 
 protected:
   /// The one GPU that runs it.
-  virtual StringRef gpu() const = 0;
+  virtual spmd::KernelGpu gpu() const = 0;
   /// Arrivals that say that a stage is empty.
   virtual int64_t releases() const = 0;
   /// Blocks, a cluster, that have a tile of results together: each loads its

@@ -32,8 +32,8 @@ public:
   void emit(OwnKernels own) {
     std::optional<Product> narrow = inEightBits(op, product);
     const Product &forWarpgroups = narrow ? *narrow : product;
-    bool hasOwn = (own.tensorMemory && hasOwnKernel(product, "sm_100a")) ||
-                  (own.warpgroups && hasOwnKernel(forWarpgroups, "sm_90a"));
+    bool hasOwn = (own.tensorMemory && hasOwnKernel(product)) ||
+                  (own.warpgroups && hasOwnKernel(forWarpgroups));
     if (hasOwn)
       prepare({kOwnTile, kOwnTile});
     else

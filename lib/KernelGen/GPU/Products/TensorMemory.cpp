@@ -36,7 +36,7 @@ public:
       : SpecialisedKernel(prepared, tiling), pair(pair), t(b, loc, pair) {}
 
 private:
-  StringRef gpu() const override { return "sm_100a"; }
+  spmd::KernelGpu gpu() const override { return spmd::KernelGpu::Sm100a; }
   int64_t releases() const override { return 1; }
   int64_t blocksOfTile() const override { return pair ? 2 : 1; }
   /// mbarriers of each tile of sums, and tensor memory's address.
@@ -216,7 +216,7 @@ void TensorMemoryKernel::emitRoles() {
 }
 
 bool gpukernels::launchOnTensorMemory(const ProductKernel &prepared) {
-  if (!hasOwnKernel(prepared.product, "sm_100a"))
+  if (!hasOwnKernel(prepared.product))
     return false;
   const Product &product = prepared.product;
   Tiling tiling = tilingOf(prepared.op, product, 2 * kGroup + kWarp);

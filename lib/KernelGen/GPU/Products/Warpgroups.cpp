@@ -31,7 +31,7 @@ public:
       : SpecialisedKernel(prepared, tiling), pair(pair) {}
 
 private:
-  StringRef gpu() const override { return "sm_90a"; }
+  spmd::KernelGpu gpu() const override { return spmd::KernelGpu::Sm90a; }
   int64_t blocksOfTile() const override { return pair ? 2 : 1; }
   bool multicasts() const override { return pair; }
   /// A warp of those that multiply arrives once, at each block's.
@@ -159,7 +159,7 @@ void WarpgroupKernel::emitRoles() {
 }
 
 bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
-  if (!hasOwnKernel(prepared.product, "sm_90a"))
+  if (!hasOwnKernel(prepared.product))
     return false;
   const Product &product = prepared.product;
   Tiling tiling = tilingOf(prepared.op, product, (1 + kConsumers) * kGroup);

@@ -21,8 +21,9 @@ def Spmd_Dialect : Dialect {
   // buffers; kernels of GPUs. SpmdContracts.cpp verifies them.
   let discardableAttrs = (ins
     "::shardc::spmd::ShardingAttr":$sharding, "::mlir::StringAttr":$name, "::mlir::IntegerAttr":$donated,
-    "::mlir::StringAttr":$order, "::mlir::IntegerAttr":$platform, "::mlir::StringAttr":$check,
-    "::mlir::IntegerAttr":$group, "::mlir::StringAttr":$direction, "::mlir::StringAttr":$way,
+    "::mlir::StringAttr":$order, "::mlir::IntegerAttr":$platform, "::shardc::spmd::CheckAttr":$check,
+    "::mlir::IntegerAttr":$group, "::shardc::spmd::FlowDirectionAttr":$direction,
+    "::shardc::spmd::PairWayAttr":$way,
     "::shardc::spmd::ExtentsAttr":$extents, "::mlir::StringAttr":$memory_kind, "::mlir::DenseI64ArrayAttr":$ranks,
     "::mlir::DenseI64ArrayAttr":$caller_dims, "::mlir::UnitAttr":$token, "::mlir::IntegerAttr":$partitioned_call,
 
@@ -35,15 +36,15 @@ def Spmd_Dialect : Dialect {
 
     "::shardc::spmd::SiteTableAttr":$sites, "::mlir::ArrayAttr":$entry_inputs, "::mlir::ArrayAttr":$entry_outputs,
 
-    "::mlir::UnitAttr":$any_order, "::mlir::UnitAttr":$rounded_once, "::mlir::UnitAttr":$rounded,
+    "::mlir::UnitAttr":$any_order, "::mlir::UnitAttr":$rounded_once,
     "::mlir::UnitAttr":$brief, "::mlir::UnitAttr":$logistic, "::mlir::UnitAttr":$rotated,
     "::mlir::IntegerAttr":$parts, "::mlir::ArrayAttr":$kernels, "::mlir::UnitAttr":$arena,
     "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest, "::mlir::ArrayAttr":$arena_plan,
-    "::mlir::IntegerAttr":$in_place, "::mlir::DenseI64ArrayAttr":$written_in_place, "::mlir::StringAttr":$line_order,
+    "::mlir::IntegerAttr":$in_place, "::mlir::DenseI64ArrayAttr":$written_in_place, "::shardc::spmd::LineOrderAttr":$line_order,
     "::mlir::ArrayAttr":$starts, "::mlir::IntegerAttr":$complex_part, "::mlir::UnitAttr":$library_call,
 
-    "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent, "::mlir::UnitAttr":$paired,
-    "::mlir::StringAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,
+    "::shardc::spmd::KernelGpuAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent, "::mlir::UnitAttr":$paired,
+    "::shardc::spmd::TensorFloatKindAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,
     "::mlir::IntegerAttr":$tensor_maps);
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -56,6 +57,71 @@ def Spmd_Dialect : Dialect {
 
 class Spmd_Attr<string name, string attrMnemonic> : AttrDef<Spmd_Dialect, name> {
   let mnemonic = attrMnemonic;
+}
+
+/// An enum that is an attribute by itself: `#spmd.direction<forward>`.
+class Spmd_EnumAttr<EnumInfo info, string attrMnemonic> : EnumAttr<Spmd_Dialect, info, attrMnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+class Spmd_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::shardc::spmd";
+  let genSpecializedAttr = 0;
+}
+
+def Spmd_FlowDirection : Spmd_Enum<"FlowDirection", "where shardings may spread through a constraint", [
+    I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"Backward", 1, "backward">,
+    I32EnumAttrCase<"None", 2, "none">]>;
+def Spmd_FlowDirectionAttr : Spmd_EnumAttr<Spmd_FlowDirection, "direction">;
+
+/// The ways to pair queries and keys of all ranks: docs/Rationale/Ring.md. Keys
+/// travel and queries stay; the same, with queries in zigzag order; all keys
+/// that a rank needs arrive at once; each rank has all of some heads.
+def Spmd_PairWay : Spmd_Enum<"PairWay", "which way blocks of queries and keys go", [
+    I32EnumAttrCase<"Ring", 0, "ring">, I32EnumAttrCase<"Zigzag", 1, "zigzag">,
+    I32EnumAttrCase<"Gathered", 2, "gather">, I32EnumAttrCase<"Heads", 3, "heads">]>;
+def Spmd_PairWayAttr : Spmd_EnumAttr<Spmd_PairWay, "way">;
+
+/// What the program asks of a product of f32. Where the compiler may use tf32,
+/// `default` is one product of it and `high` three.
+def Spmd_TensorFloatKind : Spmd_Enum<"TensorFloatKind", "products on tensor cores in the place of one of f32", [
+    I32EnumAttrCase<"Default", 0, "default">, I32EnumAttrCase<"High", 1, "high">,
+    I32EnumAttrCase<"Tf32", 2, "tf32">, I32EnumAttrCase<"Tf32x3", 3, "tf32x3">]>;
+def Spmd_TensorFloatKindAttr : Spmd_EnumAttr<Spmd_TensorFloatKind, "tensor_float">;
+
+/// GPUs that have kernels of their own.
+def Spmd_KernelGpu : Spmd_Enum<"KernelGpu", "the GPU whose instructions a kernel needs", [
+    I32EnumAttrCase<"Sm90a", 0, "sm_90a">, I32EnumAttrCase<"Sm100a", 1, "sm_100a">]>;
+def Spmd_KernelGpuAttr : Spmd_EnumAttr<Spmd_KernelGpu, "gpu">;
+
+/// `total`: floats, by IEEE 754's total order. `numbers`: floats, zeros equal,
+/// NaNs equal and above all others.
+def Spmd_LineComparison : Spmd_Enum<"LineComparison", "how elements of a line are compared", [
+    I32EnumAttrCase<"Signed", 0, "signed">, I32EnumAttrCase<"Unsigned", 1, "unsigned">,
+    I32EnumAttrCase<"Total", 2, "total">, I32EnumAttrCase<"Numbers", 3, "numbers">]>;
+def Spmd_LineOrderAttr : Spmd_Attr<"LineOrder", "line_order"> {
+  let summary = "The order of a sorted line.";
+  let description = [{
+    `<comparison = numbers, descending = true>`: the largest is first.
+  }];
+  let parameters = (ins EnumParameter<Spmd_LineComparison>:$comparison,
+                        DefaultValuedParameter<"bool", "false">:$descending);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Spmd_CheckKind : Spmd_Enum<"CheckKind", "how a result of a conformance file is compared", [
+    I32EnumAttrCase<"Expected", 0, "expected">, I32EnumAttrCase<"Equal", 1, "eq">,
+    I32EnumAttrCase<"AlmostEqual", 2, "almost_eq">, I32EnumAttrCase<"Close", 3, "close">]>;
+def Spmd_CheckAttr : Spmd_Attr<"Check", "check"> {
+  let summary = "How a result is compared with the one behind it, which is `expected`.";
+  let description = [{
+    `<kind = almost_eq, tolerance = 1.000000e-03 : f64>`, or `<kind = close, max_ulps = 3>`: so many representable numbers
+    apart, at least `min_ulps` and at most `max_ulps`.
+  }];
+  let parameters = (ins EnumParameter<Spmd_CheckKind>:$kind, OptionalParameter<"::mlir::FloatAttr">:$tolerance,
+                        DefaultValuedParameter<"int64_t", "0">:$min_ulps,
+                        DefaultValuedParameter<"int64_t", "0">:$max_ulps);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Spmd_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values are combined", [

@@ -83,22 +83,24 @@ using Name = Contract<SpmdDialect::NameAttrHelper>;
 /// it; -1 for any.
 using Donated = Contract<SpmdDialect::DonatedAttrHelper>;
 /// On arguments and results, "2=zigzag": orders of their dims, which Shardy's
-/// text cannot say.
+/// text cannot say. Users write it; import reads it, and no later stage.
 using Order = Contract<SpmdDialect::OrderAttrHelper>;
 /// On an argument that is the number of the platform: which.
 using Platform = Contract<SpmdDialect::PlatformAttrHelper>;
-/// On results that a conformance file compares: how, or "expected".
+/// On results that a conformance file compares: how, or that it is what is
+/// expected.
 using Check = Contract<SpmdDialect::CheckAttrHelper>;
 /// On `spmd.constrain`, a number: results with one number have one sharding.
 using Group = Contract<SpmdDialect::GroupAttrHelper>;
-/// On `spmd.constrain`, where shardings may spread through it: "forward", from
-/// operand to result, "backward" or "none".
+/// On `spmd.constrain`, where shardings may spread through it: forward, from
+/// operand to result, backward or not at all.
 using Direction = Contract<SpmdDialect::DirectionAttrHelper>;
 /// On modules that have no mesh yet: the extents that are left open.
 using Extents = Contract<SpmdDialect::ExtentsAttrHelper>;
 /// On ops on all pairs, which way their blocks go: docs/Rationale/Ring.md.
 using Way = Contract<SpmdDialect::WayAttrHelper>;
-/// On arguments and results: the kind of memory that JAX asks for.
+/// On arguments and results: the kind of memory that JAX asks for, in JAX's
+/// words, which it is told again.
 using MemoryKind = Contract<SpmdDialect::MemoryKindAttrHelper>;
 /// On arguments and results: the rank at which the shard of each position of
 /// the mesh comes or leaves.
@@ -177,9 +179,6 @@ using AnyOrder = Mark<SpmdDialect::AnyOrderAttrHelper>;
 /// On the op that adds a product in the body of a linalg op: both are rounded
 /// once.
 using RoundedOnce = Mark<SpmdDialect::RoundedOnceAttrHelper>;
-/// On arithmetic of floats: it rounds by itself, and is not fused with its
-/// neighbours.
-using Rounded = Mark<SpmdDialect::RoundedAttrHelper>;
 /// On functions of f64: as many digits are asked for as f32 has, and some.
 using Brief = Mark<SpmdDialect::BriefAttrHelper>;
 /// On an arith.divf: it is 1 / (1 + exp(-x)), and may be computed as one
@@ -207,10 +206,7 @@ using InPlace = Contract<SpmdDialect::InPlaceAttrHelper>;
 /// On modules: that number of each result, or -1.
 using WrittenInPlace = Contract<SpmdDialect::WrittenInPlaceAttrHelper>;
 /// On sorts of lines that the runtime does: how elements of the first input are
-/// compared, which is what the body says: "signed", "unsigned", "total"
-/// (floats, IEEE 754's total order) or "numbers" (floats, zeros equal, NaNs
-/// equal and above all others), with " descending" behind it where the largest
-/// is first.
+/// compared, which is what the body says.
 using LineOrder = Contract<SpmdDialect::LineOrderAttrHelper>;
 /// On a linalg.generic that reduces: what each output starts from, a number, or
 /// unit where its buffer says it.
@@ -236,9 +232,7 @@ using Otherwise = Mark<SpmdDialect::OtherwiseAttrHelper>;
 using Persistent = Mark<SpmdDialect::PersistentAttrHelper>;
 /// On launches and kernels: two blocks side by side are a cluster.
 using Paired = Mark<SpmdDialect::PairedAttrHelper>;
-/// On a multiplication of f32, what its program asks for: "default" and "high"
-/// (which --precision=tf32 lets be one or three products of tf32), "tf32" or
-/// "tf32x3".
+/// On a multiplication of f32: what its program asks for.
 using TensorFloat = Contract<SpmdDialect::TensorFloatAttrHelper>;
 /// On a cast of a memref to a pointer: it is described to TMA copies, fastest
 /// dim first, each dim by those of the memref that it runs over; the box that
