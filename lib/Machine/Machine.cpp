@@ -39,6 +39,9 @@ static const Member<Machine> kFigures[] = {
     {{"multiprocessors", Unit::Count,
       "Multiprocessors of a GPU: as many blocks keep it busy."},
      &Machine::multiprocessors},
+    {{"cache_line", Unit::Bytes,
+      "What comes from memory with each element that is read."},
+     &Machine::lineBytes},
 };
 
 static const Member<Link> kLinkFigures[] = {
@@ -249,6 +252,7 @@ static Machine generic() {
   machine.sharedCacheBytes = 4 << 20;
   machine.forkSeconds = 1e-5;
   machine.multiprocessors = 128;
+  machine.lineBytes = 64;
   machine.link = {5e9, 2e-5};
   return machine;
 }

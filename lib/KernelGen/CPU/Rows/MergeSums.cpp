@@ -76,10 +76,9 @@ static int64_t countLoops(linalg::GenericOp op) {
                         [](int64_t size) { return size != 1; });
 }
 
-/// Bytes that a pass over `input` brings along: whole lines, each once. As much
-/// as it may be on any rank.
-static double bytesPassed(Value input, ShardSizes &sizes) {
-  constexpr double kLine = 64;
+/// Bytes that a pass over `input` brings along: whole lines of `line` bytes,
+/// each once. As much as it may be on any rank.
+static double bytesPassed(Value input, ShardSizes &sizes, double line) {
   auto type = cast<MemRefType>(input.getType());
   double bytes = elementBytes(type.getElementType()), count = 1, reach = 1;
   SmallVector<int64_t> strides = stridesAndOffset(type).first;
@@ -88,10 +87,10 @@ static double bytesPassed(Value input, ShardSizes &sizes) {
     double size = (known ? Quantity::of(known) : Quantity()).guess();
     count *= size;
     reach += (size - 1) * (ShapedType::isDynamic(strides[dim])
-                               ? kLine
+                               ? line
                                : std::abs(double(strides[dim])));
   }
-  return std::min(bytes * std::max(reach, count), kLine * count);
+  return std::min(bytes * std::max(reach, count), line * count);
 }
 
 /// True if `x` and `y` store their results in the same order of elements.
@@ -121,8 +120,9 @@ static bool areAlike(linalg::GenericOp x, linalg::GenericOp y,
   if (!areSums && !storeAlike(x, y))
     return false;
   auto isFarAway = [&](Value array) {
-    return bytesPassed(array, *sizes) >=
-           Cost(machineOf(x)).getMachine().cacheBytes / 8;
+    Machine machine = machineOf(x);
+    return bytesPassed(array, *sizes, machine.lineBytes) >=
+           machine.cacheBytes / 8;
   };
   unsigned inputs = x.getNumDpsInputs();
   bool share = false;
