@@ -13,7 +13,7 @@ const int64_t shardc_strings_length = sizeof(shardc_strings);
 
 const int64_t shardc_sites[] = {
     0x5345544953445253,
-    6,
+    7,
     21, /* magic, version, words */
     1,
     1, /* mesh axes, sites */

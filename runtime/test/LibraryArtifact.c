@@ -15,7 +15,7 @@ const char shardc_strings[] = "x\0all_reduce\0sum.py:3:1";
 const int64_t shardc_strings_length = sizeof(shardc_strings);
 const int64_t shardc_sites[] = {
     0x5345544953445253,
-    6,
+    7,
     21,
     1,
     1,

@@ -75,10 +75,10 @@ TEST(Sites, WhatIsSaidOnceIsNotSaidAgain) {
   std::vector<Site> sites;
   size_t sizes[2];
   for (size_t i = 0; i < 10; ++i) {
-    // Wrapped: a shift by a number of ranks of its own, as a sort has.
+    // Triangular numbers: no two steps are the same.
     Intervals moved(ranks);
     for (int64_t rank = 0; rank < ranks; ++rank)
-      moved[rank] = owned[rank ^ (i % 5 + 1)];
+      moved[rank] = owned[(rank * (rank + 1) / 2 + i % 5) % ranks];
     sites.push_back(
         exchangeSite("rebalance", {2 * ranks}, {{0, {0}, owned, moved}}));
     if (i % 5 == 4)
@@ -95,11 +95,12 @@ TEST(Sites, WhatIsSaidOnceIsNotSaidAgain) {
 }
 
 /// Words of a table of one exchange, which reads back as it was.
-static size_t wordsOf(const Intervals &owned, const Intervals &needed) {
+static size_t wordsOf(const Intervals &owned, const Intervals &needed,
+                      const Intervals &part) {
   int64_t ranks = static_cast<int64_t>(owned.size());
   Site site = exchangeSite("halo_exchange", {owned.back().end},
                            {{0, {0}, owned, needed}});
-  site.exchange.parts = {{owned}};
+  site.exchange.parts = {{part}};
   SiteTable table = makeTable({ranks}, {site}), after;
   EncodedSites encoded = encodeSites(table);
   EXPECT_EQ(decodeSites(encoded.words, encoded.strings, after), "");
@@ -126,11 +127,12 @@ TEST(Sites, TablesOfEqualShardsDoNotGrow) {
     return cut(sizes);
   };
   auto halo = [&](int64_t ranks, int64_t longer) {
-    return wordsOf(equal(ranks, longer), grow(equal(ranks, longer), 1, 2));
+    Intervals owned = equal(ranks, longer);
+    return wordsOf(owned, grow(owned, 1, 2), owned);
   };
   auto gathered = [&](int64_t ranks) {
     Intervals owned = equal(ranks, 0);
-    return wordsOf(owned, Intervals(ranks, {0, owned.back().end}));
+    return wordsOf(owned, Intervals(ranks, {0, owned.back().end}), owned);
   };
   EXPECT_EQ(halo(64, 0), halo(4096, 0));
   EXPECT_EQ(halo(64, 7), halo(4096, 7));
@@ -139,8 +141,32 @@ TEST(Sites, TablesOfEqualShardsDoNotGrow) {
   std::vector<int64_t> sizes;
   for (int64_t rank = 0; rank < 1024; ++rank)
     sizes.push_back(1 + rank * rank % 7);
-  EXPECT_LT(wordsOf(cut(sizes), grow(cut(sizes), 1, 1)),
+  EXPECT_LT(wordsOf(cut(sizes), grow(cut(sizes), 1, 1), cut(sizes)),
             2 * sizes.size() + 100);
+}
+
+/// Ranks that differ in some bits of their numbers exchange blocks, as in a
+/// sort: what repeats is written once, and what does not fit is said beside it.
+TEST(Sites, TablesOfPairsDoNotGrow) {
+  auto pairs = [](int64_t ranks, int64_t bits, int64_t size) {
+    Intervals owned = cut(std::vector<int64_t>(ranks, size)), other = owned;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      if ((rank ^ bits) < ranks)
+        other[rank] = owned[rank ^ bits];
+    return wordsOf(owned, other, other);
+  };
+  for (int64_t bits : {1, 2, 3, 4, 7, 15, 16, 31}) {
+    EXPECT_EQ(pairs(64, bits, 3), pairs(4096, bits, 3)) << bits;
+    // 1,000 and 4,072 = 31 * 128 + 104 end in the same bits.
+    EXPECT_EQ(pairs(1000, bits, 3), pairs(4072, bits, 3)) << bits;
+    EXPECT_LE(pairs(1000, bits, 3),
+              pairs(64, bits, 3) + 10 * shardrt::detail::wordsOfRun);
+  }
+  // A pattern of a hundred runs is too long to be looked for, not wrong.
+  std::vector<int64_t> sizes;
+  for (int64_t rank = 0; rank < 1000; ++rank)
+    sizes.push_back(rank % 10 * (rank % 100));
+  wordsOf(cut(sizes), grow(cut(sizes), 2, 0), cut(sizes));
 }
 
 /// The words of runs are as little to be trusted as others.
@@ -168,6 +194,40 @@ TEST(Sites, DamagedRunsAreRefused) {
       "site 0: refers to word 3, at which no table of 8 entries has been");
   EXPECT_EQ(decodeWith(5, INT64_MAX),
             "site 0: owned interval reaches outside dim 0");
+}
+
+TEST(Sites, DamagedRepeatsAreRefused) {
+  Intervals owned = cut(std::vector<int64_t>(64, 4)), other = owned;
+  for (int64_t rank = 0; rank < 64; ++rank)
+    other[rank] = owned[rank ^ 2];
+  EncodedSites whole = encodeSites(makeTable(
+      {64}, {exchangeSite("rebalance", {256}, {{0, {0}, owned, other}})}));
+  // Two ranks need what is from 8 on, two what is from 0 on, and these two runs
+  // are there 15 times more, each time 16 further on.
+  const std::vector<int64_t> runs = {-3, 0, 2, 8,  12, 4,  4,  2, 0,
+                                     4,  4, 4, -2, 16, 16, 15, 0};
+  auto found = std::search(whole.words.begin(), whole.words.end(), runs.begin(),
+                           runs.end());
+  ASSERT_NE(found, whole.words.end());
+  auto decodeWith = [&](size_t word, int64_t value) {
+    EncodedSites damaged = whole;
+    damaged.words[found - whole.words.begin() + word] = value;
+    return decode(damaged);
+  };
+  EXPECT_EQ(decodeWith(12, -3), "site 0: repeats more runs than the 2 before");
+  EXPECT_EQ(decodeWith(12, INT64_MIN),
+            "site 0: repeats more runs than the 2 before");
+  EXPECT_EQ(decodeWith(15, 16),
+            "site 0: repeats 4 entries 16 times, 60 are left");
+  EXPECT_EQ(decodeWith(15, 0),
+            "site 0: repeats 4 entries 0 times, 60 are left");
+  EXPECT_EQ(decodeWith(15, INT64_MAX),
+            "site 0: repeats 4 entries 9223372036854775807 times, 60 are left");
+  EXPECT_EQ(decodeWith(16, 1),
+            "site 0: repeats 4 entries 15 times, 60 are left");
+  EXPECT_EQ(decodeWith(15, 14), "site 0: has runs of 60 entries, not 64");
+  EXPECT_EQ(decodeWith(13, INT64_MAX),
+            "site 0: needed interval of dim 0 is too large");
 }
 
 /// A small table cannot ask for all memory: what is named twice counts twice.
@@ -208,7 +268,7 @@ TEST(Sites, EveryTruncationIsRefused) {
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
   sites.words[1] = sitesVersion + 1;
-  EXPECT_EQ(decode(sites), "site table has format version 7, expected 6: "
+  EXPECT_EQ(decode(sites), "site table has format version 8, expected 7: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

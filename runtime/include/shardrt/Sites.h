@@ -14,8 +14,9 @@
 // Intervals of ranks are what could grow with the number of ranks. They are
 // written as runs where these are shorter, of the intervals or of how much they
 // differ from those that are owned: of equal shards, and of halos around any,
-// there are one or two whatever the number of ranks. Intervals that the table
-// has already are referred to, not written again.
+// there are one or two whatever the number of ranks. Runs that repeat, as where
+// ranks exchange blocks pair by pair, are written once. Intervals that the
+// table has already are referred to, not written again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_SITES_H
@@ -34,7 +35,7 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 6;
+inline constexpr int64_t sitesVersion = 7;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
@@ -372,45 +373,97 @@ template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
   v.check("ends outside the table", [] { return std::string(); });
 }
 
-/// Entries of a table whose begins grow by the same, and whose ends do.
+/// Entries of a table whose begins grow by the same, and whose ends do. Or,
+/// where `entries` is below zero, the last -`entries` runs again: `step.begin`
+/// times, each time `first` further on.
 struct IntervalRun {
   int64_t entries = 0;
   shardc::Interval first, step;
 };
 inline constexpr int64_t wordsOfRun = 5;
 
+/// Wraps around, as what a damaged table says may.
+inline shardc::Interval plus(shardc::Interval a, shardc::Interval b) {
+  auto sum = [](int64_t x, int64_t y) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) +
+                                static_cast<uint64_t>(y));
+  };
+  return {sum(a.begin, b.begin), sum(a.end, b.end)};
+}
+inline shardc::Interval minus(shardc::Interval a, shardc::Interval b) {
+  auto difference = [](int64_t x, int64_t y) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) -
+                                static_cast<uint64_t>(y));
+  };
+  return {difference(a.begin, b.begin), difference(a.end, b.end)};
+}
+/// Not ==, to which all empty intervals are one.
+inline bool isSame(shardc::Interval a, shardc::Interval b) {
+  return a.begin == b.begin && a.end == b.end;
+}
+
+/// `runs` with those that repeat written once.
+inline std::vector<IntervalRun>
+foldRepeats(const std::vector<IntervalRun> &runs) {
+  constexpr size_t longest = 64;
+  std::vector<IntervalRun> folded;
+  for (size_t at = 0; at < runs.size();) {
+    // How many runs repeat, and how often, so that most are left out.
+    size_t repeated = 0, times = 0;
+    shardc::Interval shift;
+    for (size_t length = 1; length <= longest && at + 2 * length <= runs.size();
+         ++length) {
+      shardc::Interval by = minus(runs[at + length].first, runs[at].first);
+      size_t end = at + length;
+      for (; end < runs.size(); ++end) {
+        const IntervalRun &run = runs[end], &before = runs[end - length];
+        if (run.entries != before.entries || !isSame(run.step, before.step) ||
+            !isSame(minus(run.first, before.first), by))
+          break;
+      }
+      size_t more = (end - at) / length - 1;
+      if (length * more > repeated * times) {
+        repeated = length;
+        times = more;
+        shift = by;
+      }
+    }
+    if (repeated * times <= 1) {
+      folded.push_back(runs[at++]);
+      continue;
+    }
+    folded.insert(folded.end(), runs.begin() + at,
+                  runs.begin() + at + repeated);
+    folded.push_back({-static_cast<int64_t>(repeated),
+                      shift,
+                      {static_cast<int64_t>(times), 0}});
+    at += repeated * (times + 1);
+  }
+  return folded;
+}
+
 /// The runs that `values` are, or `values` less `base` where there is one.
 inline std::vector<IntervalRun>
 runsOf(const std::vector<shardc::Interval> &values,
        const std::vector<shardc::Interval> *base) {
-  auto minus = [](int64_t a, int64_t b) {
-    // Wraps around, as the reader's sum does.
-    return static_cast<int64_t>(static_cast<uint64_t>(a) -
-                                static_cast<uint64_t>(b));
-  };
-  auto difference = [&](shardc::Interval a, shardc::Interval b) {
-    return shardc::Interval{minus(a.begin, b.begin), minus(a.end, b.end)};
-  };
   std::vector<IntervalRun> runs;
   shardc::Interval last;
   for (size_t i = 0; i < values.size(); ++i) {
-    shardc::Interval value =
-        base ? difference(values[i], (*base)[i]) : values[i];
-    shardc::Interval step = difference(value, last);
+    shardc::Interval value = base ? minus(values[i], (*base)[i]) : values[i];
+    shardc::Interval step = minus(value, last);
     last = value;
     if (!runs.empty()) {
       IntervalRun &run = runs.back();
       if (run.entries == 1)
         run.step = step;
-      // Not ==, to which all empty intervals are one.
-      if (run.step.begin == step.begin && run.step.end == step.end) {
+      if (isSame(run.step, step)) {
         ++run.entries;
         continue;
       }
     }
     runs.push_back({1, value, {}});
   }
-  return runs;
+  return foldRepeats(runs);
 }
 
 /// Appends words and strings.
@@ -619,32 +672,52 @@ private:
     int64_t isRelative = next();
     if (isRelative != 0 && (isRelative != 1 || !base))
       return fail("has runs that are relative to no table");
-    auto plus = [](int64_t a, int64_t b) {
-      return static_cast<int64_t>(static_cast<uint64_t>(a) +
-                                  static_cast<uint64_t>(b));
-    };
-    auto sum = [&](shardc::Interval a, shardc::Interval b) {
-      return shardc::Interval{plus(a.begin, b.begin), plus(a.end, b.end)};
-    };
+    std::vector<size_t> starts; // of runs since the last that were repeated
     for (; count < 0 && isGood(); ++count) {
-      int64_t entries = next();
-      int64_t begin = next(), end = next();
-      int64_t stepBegin = next(), stepEnd = next();
+      IntervalRun run;
+      run.entries = next();
+      run.first.begin = next(), run.first.end = next();
+      run.step.begin = next(), run.step.end = next();
       if (!isGood())
         return;
-      if (entries < 1 || entries > size - sizeOf(values))
-        return fail("has a run of " + std::to_string(entries) + " entries of " +
-                    std::to_string(size - sizeOf(values)));
-      shardc::Interval value{begin, end};
-      for (; entries > 0; --entries) {
-        values.push_back(isRelative ? sum(value, (*base)[values.size()])
-                                    : value);
-        value = sum(value, {stepBegin, stepEnd});
+      int64_t left = size - sizeOf(values);
+      if (run.entries < 0) {
+        readRepeats(values, starts, run, left);
+        continue;
+      }
+      if (run.entries < 1 || run.entries > left)
+        return fail("has a run of " + std::to_string(run.entries) +
+                    " entries of " + std::to_string(left));
+      starts.push_back(values.size());
+      for (shardc::Interval value = run.first; run.entries > 0; --run.entries) {
+        values.push_back(value);
+        value = plus(value, run.step);
       }
     }
+    for (size_t i = 0; isRelative && i < values.size(); ++i)
+      values[i] = plus(values[i], (*base)[i]);
     if (isGood() && sizeOf(values) != size)
       fail("has runs of " + std::to_string(values.size()) + " entries, not " +
            std::to_string(size));
+  }
+  /// Appends what the last runs of `values` are, as `repeat` says; `left`
+  /// entries are not there yet.
+  void readRepeats(std::vector<shardc::Interval> &values,
+                   std::vector<size_t> &starts, const IntervalRun &repeat,
+                   int64_t left) {
+    int64_t times = repeat.step.begin;
+    if (repeat.entries < -sizeOf(starts))
+      return fail("repeats more runs than the " +
+                  std::to_string(starts.size()) + " before");
+    size_t begin = starts.end()[repeat.entries], length = values.size() - begin;
+    if (times < 1 || times > left / static_cast<int64_t>(length) ||
+        repeat.step.end != 0)
+      return fail("repeats " + std::to_string(length) + " entries " +
+                  std::to_string(times) + " times, " + std::to_string(left) +
+                  " are left");
+    for (size_t i = begin, end = begin + times * length; i < end; ++i)
+      values.push_back(plus(values[i], repeat.first));
+    starts.clear();
   }
   bool isGood() const { return !failed && error.empty(); }
   void fail(const std::string &why) {
@@ -717,7 +790,8 @@ public:
               : "if r runs, 0",
          values, size, "1");
     list("of each run its entries, begin and end of the first, and by how much "
-         "these grow from entry to entry",
+         "these grow from entry to entry; or -k, for the last k runs again: by "
+         "how much begins and ends grow each time, how many times, and 0",
          values, size, "5r");
   }
   template <typename List>
