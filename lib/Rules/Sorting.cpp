@@ -9,9 +9,10 @@
 //
 // Rounds of many ranks are a loop, of bitonic merges (K. Batcher, Sorting
 // networks and their applications, 1968): as many rounds, and in each the rank
-// that a rank merges with differs from it in one bit of its number. So one
-// exchange a bit serves all rounds. It sorts blocks of one size: those that are
-// shorter are filled up with elements that have no place, which come last.
+// that a rank merges with differs from it in the same bits of its number. So
+// one exchange for each such set of bits serves all rounds. It sorts blocks of
+// one size: those that are shorter are filled up with elements that have no
+// place, which come last.
 //
 // top_k takes the candidates of each rank and then the best of those.
 //
@@ -74,6 +75,43 @@ mergeExchange(int64_t count) {
       q /= 2;
       remainder = p;
     }
+  }
+  return rounds;
+}
+
+namespace {
+/// Rounds of bitonic merges. In a round each place is compared with the one
+/// that differs from it in some bits of its number, and of the two that without
+/// the topmost of these bits keeps what is less, or what is not.
+struct BitonicRounds {
+  SmallVector<int64_t> differing; ///< bits, of each kind of exchange
+  SmallVector<int64_t> exchange;  ///< of each round, its kind
+  SmallVector<int64_t> top;       ///< of each round, the topmost of its bits
+  /// Of each round: places that have this bit sort the other way.
+  SmallVector<int64_t> order;
+};
+} // namespace
+
+/// The rounds that sort `count` places. Where `count` is no power of two, as
+/// many as there were up to the next one: as all sort the same way, the places
+/// that are not there would keep what is greatest, and nothing else would move.
+static BitonicRounds bitonicRounds(int64_t count) {
+  BitonicRounds rounds;
+  bool isWhole = llvm::isPowerOf2_64(count);
+  auto add = [&](int64_t bits, int64_t order) {
+    auto *known = llvm::find(rounds.differing, bits);
+    rounds.exchange.push_back(known - rounds.differing.begin());
+    if (known == rounds.differing.end())
+      rounds.differing.push_back(bits);
+    rounds.top.push_back(llvm::bit_floor<uint64_t>(bits));
+    rounds.order.push_back(order);
+  };
+  // A run of `size` places is sorted when its halves are: its ends are compared
+  // first, unless the second half was sorted the other way.
+  for (int64_t size = 2; size < 2 * count; size *= 2) {
+    add(isWhole ? size / 2 : size - 1, isWhole ? size : 0);
+    for (int64_t distance = size / 4; distance > 0; distance /= 2)
+      add(distance, isWhole ? size : 0);
   }
   return rounds;
 }
@@ -307,54 +345,68 @@ SmallVector<Value> MergeSorter::runInLoop(SmallVector<Value> values,
   SmallVector<IntervalTable> both(tables);
   for (Interval &interval : both[dim].intervals)
     interval.end += block;
-  // Round by round: the bit in which two ranks that merge differ, and the one
-  // that says which way they sort.
-  SmallVector<int64_t> bits, merged, directions;
-  for (int64_t direction = 2, top = 0; direction <= ranks;
-       direction *= 2, ++top)
-    for (int64_t bit = top; bit >= 0; --bit) {
-      bits.push_back(bit);
-      merged.push_back(int64_t(1) << bit);
-      directions.push_back(direction);
-    }
+  BitonicRounds rounds = bitonicRounds(ranks);
   Value place = getValueOrCreateConstantIndexOp(
       builder, loc,
       localization.lookup(llvm::to_vector(llvm::seq<int64_t>(0, ranks)),
                           own.axes));
   return buildStepLoop(
-      builder, loc, 0, bits.size(), values, [&](Value round, ValueRange mine) {
-        Value bit =
-            scalarFromIndex(builder, loc, pickEntry(builder, loc, bits, round),
-                            builder.getI32Type());
+      builder, loc, 0, rounds.exchange.size(), values,
+      [&](Value round, ValueRange mine) {
+        auto ofRound = [&](ArrayRef<int64_t> table) -> Value {
+          return getValueOrCreateConstantIndexOp(
+              builder, loc, pickEntry(builder, loc, table, round));
+        };
+        Value number = scalarFromIndex(builder, loc, ofRound(rounds.exchange),
+                                       builder.getI32Type());
         auto exchanges = stablehlo::CaseOp::create(
-            builder, loc, mine.getTypes(), bit, llvm::Log2_64(ranks));
-        for (auto [number, branch] : llvm::enumerate(exchanges.getBranches())) {
+            builder, loc, mine.getTypes(), number, rounds.differing.size());
+        for (auto [bits, branch] :
+             llvm::zip_equal(rounds.differing, exchanges.getBranches())) {
           OpBuilder::InsertionGuard guard(builder);
           builder.createBlock(&branch);
           SmallVector<IntervalTable> theirs(tables);
           for (auto [rank, interval] : llvm::enumerate(theirs[dim].intervals))
-            interval = own.intervals[rank ^ (size_t(1) << number)];
+            if (int64_t other = int64_t(rank) ^ bits; other < ranks)
+              interval = own.intervals[other];
           stablehlo::ReturnOp::create(
               builder, loc,
               exchangeAll(mine, tables, theirs,
                           "merges its block with another rank's"));
         }
+        Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
         auto isZeroAt = [&](ArrayRef<int64_t> masks) -> Value {
-          Value mask = getValueOrCreateConstantIndexOp(
-              builder, loc, pickEntry(builder, loc, masks, round));
-          Value set = arith::AndIOp::create(builder, loc, place, mask),
-                zero = arith::ConstantIndexOp::create(builder, loc, 0);
+          Value set =
+              arith::AndIOp::create(builder, loc, place, ofRound(masks));
           return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        set, zero);
         };
         Value keepsLess =
             arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                  isZeroAt(merged), isZeroAt(directions));
-        Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
-              half = arith::ConstantIndexOp::create(builder, loc, block);
+                                  isZeroAt(rounds.top), isZeroAt(rounds.order));
+        Value half = arith::ConstantIndexOp::create(builder, loc, block);
         Value offset =
             arith::SelectOp::create(builder, loc, keepsLess, zero, half);
-        return mergeHalf(mine, exchanges.getResults(), tables, both, offset);
+        SmallVector<Value> kept =
+            mergeHalf(mine, exchanges.getResults(), tables, both, offset);
+        if (llvm::isPowerOf2_64(ranks))
+          return kept;
+        // Who has nobody to merge with keeps what it has.
+        Value other = arith::XOrIOp::create(
+            builder, loc, place,
+            ofRound(llvm::map_to_vector(rounds.exchange, [&](int64_t number) {
+              return rounds.differing[number];
+            })));
+        Value all = arith::ConstantIndexOp::create(builder, loc, ranks);
+        Value isThere = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::slt, other, all);
+        Value merges = tensor::FromElementsOp::create(
+            builder, loc, RankedTensorType::get({}, builder.getI1Type()),
+            isThere);
+        for (auto [value, own] : llvm::zip_equal(kept, mine))
+          value = stablehlo::SelectOp::create(builder, loc, value.getType(),
+                                              merges, value, own);
+        return kept;
       });
 }
 
@@ -371,8 +423,7 @@ SmallVector<Value> MergeSorter::run() {
   SmallVector<Value> values = exchangeAll(localization.operands(), given,
                                           tables, "merges blocks of one size");
   // Many ranks: blocks of one size, the last ones filled up.
-  bool isLoop =
-      ranks > kMostUnrolledSteps && llvm::isPowerOf2_64(ranks) && block > 0;
+  bool isLoop = ranks > kMostUnrolledSteps && block > 0;
   SmallVector<IntervalTable> filled(tables);
   if (isLoop && block * ranks != size) {
     end = size;

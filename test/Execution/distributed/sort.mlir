@@ -8,6 +8,12 @@
 // RUN: sed s/41x/64x/g %s > %t.mlir
 // RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=16 --seed=7
 // RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=64 --seed=8
+// And of a number that is no power of two: some have nobody to merge with in a round.
+// RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=11 --seed=9
+// RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=12 --seed=10 --sizes=0:0=0,30,1,1,0,0,0,0,0,0,0,9
+// RUN: sed s/41x/96x/g %s > %t.mlir
+// RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=24 --seed=11
+// RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=33 --seed=12
 // Sorts along a cut dim: by transposition where the other dim is long enough, by
 // merges where there is none. Many elements are equal, so that their order shows.
 sdy.mesh @mesh = <["x"=4]>
