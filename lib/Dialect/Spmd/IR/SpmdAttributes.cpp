@@ -900,8 +900,8 @@ SiteAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult
 CheckAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                  CheckKind kind, FloatAttr tolerance, int64_t minUlps,
-                  int64_t maxUlps) {
+                  CheckKind kind, FloatAttr tolerance, uint64_t minUlps,
+                  uint64_t maxUlps) {
   StringRef name = stringifyCheckKind(kind);
   if (bool(tolerance) != (kind == CheckKind::AlmostEqual))
     return emitError() << "check of kind " << name << " has "
@@ -914,10 +914,10 @@ CheckAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if ((minUlps || maxUlps) && kind != CheckKind::Close)
     return emitError() << "check of kind " << name
                        << " has distances in ulps, which are of close alone";
-  if (minUlps < 0 || minUlps > maxUlps)
+  if (minUlps > maxUlps)
     return emitError() << "check of kind " << name << " has distances from "
                        << minUlps << " to " << maxUlps
-                       << " ulps, expected 0 <= min_ulps <= max_ulps";
+                       << " ulps, expected min_ulps <= max_ulps";
   return success();
 }
 

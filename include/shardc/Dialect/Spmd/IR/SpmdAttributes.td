@@ -115,11 +115,11 @@ def Spmd_CheckAttr : Spmd_Attr<"Check", "check"> {
   let summary = "How a result is compared with the one behind it, which is `expected`.";
   let description = [{
     `<kind = almost_eq, tolerance = 1.000000e-03 : f64>`, or `<kind = close, max_ulps = 3>`: so many representable numbers
-    apart, at least `min_ulps` and at most `max_ulps`.
+    apart, at least `min_ulps` and at most `max_ulps`. A number and a NaN are as far apart as a distance can say.
   }];
   let parameters = (ins EnumParameter<Spmd_CheckKind>:$kind, OptionalParameter<"::mlir::FloatAttr">:$tolerance,
-                        DefaultValuedParameter<"int64_t", "0">:$min_ulps,
-                        DefaultValuedParameter<"int64_t", "0">:$max_ulps);
+                        DefaultValuedParameter<"uint64_t", "0">:$min_ulps,
+                        DefaultValuedParameter<"uint64_t", "0">:$max_ulps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
