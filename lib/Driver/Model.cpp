@@ -353,7 +353,8 @@ Error shardc::withModel(StringRef name, ModelOptions &options,
                         DiagnosticSink &sink,
                         function_ref<LogicalResult(mlir::ModuleOp)> use) {
   std::unique_ptr<mlir::MLIRContext> context =
-      options.contexts ? options.contexts->take() : createCompilerContext();
+      options.contexts ? options.contexts->take()
+                       : createCompilerContext(options.registerMore);
   Error error = withModelIn(context.get(), name, options, sink, use);
   if (options.contexts)
     options.contexts->give(std::move(context));

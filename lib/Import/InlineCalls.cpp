@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/Refusal.h"
@@ -241,13 +240,12 @@ LogicalResult Inliner::run() {
       if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
         (void)keep(symbol.getAttr());
   });
-  // So are the programs of a conformance file.
-  main.walk([&](interpreter::RunParallelOp op) {
-    AttrTypeWalker walker;
-    walker.addWalk([&](StringAttr name) { flat &= keep(name); });
-    walker.walk(op.getPrograms());
-    if (op.getInfeed())
-      walker.walk(*op.getInfeed());
+  DialectInterfaceCollection<ImportDialectInterface> dialects(
+      module.getContext());
+  main.walk([&](Operation *op) {
+    for (const ImportDialectInterface &dialect : dialects)
+      dialect.forEachNamedFunction(
+          op, [&](StringAttr name) { flat &= keep(name); });
   });
   if (!flat)
     return failure();

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Interpreter/DialectInterface.h"
 #include "shardc/Support/Refusal.h"
 
 using namespace mlir;
@@ -25,7 +26,6 @@ const Table &shardc::interpreter::everything() {
     addManual(made);
     addManualCalls(made);
     addCollectives(made);
-    addChecks(made);
     addLocal(made);
     addExchanges(made);
     addRows(made);
@@ -40,8 +40,20 @@ Format shardc::interpreter::formatOf(Value value) {
   return *Format::of(getElementTypeOrSelf(value.getType()));
 }
 
+/// What is known where dialects of a tool are.
+static std::shared_ptr<const Table> tableIn(MLIRContext *context) {
+  DialectInterfaceCollection<HandlerDialectInterface> dialects(context);
+  if (dialects.begin() == dialects.end())
+    return {std::shared_ptr<void>(), &everything()};
+  auto more = std::make_shared<Table>(everything());
+  for (const HandlerDialectInterface &dialect : dialects)
+    dialect.addHandlers(*more);
+  return more;
+}
+
 Evaluator::Evaluator(ModuleOp module, const Options &options)
-    : table(everything()), module(module), options(options) {}
+    : ownTable(tableIn(module.getContext())), table(*ownTable), module(module),
+      options(options) {}
 
 LogicalResult Evaluator::unknown(Operation *op, const llvm::Twine &what) {
   return emitUnsupported(op->getLoc())

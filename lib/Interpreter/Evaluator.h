@@ -91,7 +91,6 @@ void addControl(Table &table);
 void addManual(Table &table);
 void addManualCalls(Table &table);
 void addCollectives(Table &table);
-void addChecks(Table &table);
 void addLocal(Table &table);
 void addExchanges(Table &table);
 void addRows(Table &table);
@@ -133,6 +132,7 @@ public:
     return symbols.lookupNearestSymbolFrom<T>(from, name);
   }
 
+  const std::shared_ptr<const Table> ownTable;
   const Table &table;
   mlir::ModuleOp module;
   Outcome outcome;

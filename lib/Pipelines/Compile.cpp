@@ -29,9 +29,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-std::unique_ptr<MLIRContext> shardc::createCompilerContext() {
+std::unique_ptr<MLIRContext>
+shardc::createCompilerContext(void (*registerMore)(DialectRegistry &)) {
   DialectRegistry registry;
   registerShardcDialects(registry);
+  if (registerMore)
+    registerMore(registry);
   auto context = std::make_unique<MLIRContext>(registry);
   context->loadAllAvailableDialects();
   return context;

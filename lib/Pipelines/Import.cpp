@@ -17,12 +17,12 @@ static void buildImport(OpPassManager &pm, const StageOptions &options,
                         bool otherPlaceholders) {
   // Manual regions of older forms are calls between custom calls.
   pm.addPass(createConvertForeignShardingsPass());
+  pm.addPass(createExtendImportPass({ImportStep::BeforeCalls}));
   // Custom calls name functions that inlining takes away.
   pm.addPass(createExpandCustomCallsPass({options.hostCalls}));
   // Early, so that what no path from @main reaches is not asked about.
   pm.addPass(createInlineCallsPass());
-  // What processes communicate is known once their programs hold no calls.
-  pm.addPass(createExpandParallelPass());
+  pm.addPass(createExtendImportPass({ImportStep::AfterCalls}));
   // Early: branches for other platforms call what is not known here.
   pm.addPass(createBindPlatformPass());
   // What follows knows static shapes alone. Extents that nobody gives stay
@@ -33,7 +33,7 @@ static void buildImport(OpPassManager &pm, const StageOptions &options,
   // Ops that have no sharding rule become ops that do.
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
-  pm.addPass(createCollectChecksPass());
+  pm.addPass(createExtendImportPass({ImportStep::Decomposed}));
   pm.addPass(createWidenFloatsPass());
   // What is left without one is refused, before annotations are looked at.
   pm.addPass(createCheckSupportedPass());

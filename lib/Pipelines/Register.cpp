@@ -9,9 +9,7 @@
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
@@ -37,11 +35,9 @@
 using namespace mlir;
 
 void shardc::registerShardcDialects(DialectRegistry &registry) {
-  registry.insert<check::CheckDialect, chlo::ChloDialect,
-                  interpreter::InterpreterDialect, machine::MachineDialect,
-                  tune::TuneDialect, sdy::SdyDialect, solver::SolverDialect,
-                  spmd::SpmdDialect, stablehlo::StablehloDialect,
-                  vhlo::VhloDialect>();
+  registry.insert<chlo::ChloDialect, machine::MachineDialect, tune::TuneDialect,
+                  sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect,
+                  stablehlo::StablehloDialect, vhlo::VhloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

@@ -1,6 +1,7 @@
 //===- CompileOptions.cpp - Options about compiling a model ---------------===//
 
 #include "CompileOptions.h"
+#include "Dialects.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -76,7 +77,10 @@ Expected<ModelOptions> CompileOptions::read() const {
       for (const std::string &value : *entry.list)
         given.push_back({entry.option->name, value});
   }
-  return readCompileOptions(given, reader);
+  Expected<ModelOptions> options = readCompileOptions(given, reader);
+  if (options)
+    options->registerMore = registerConformanceDialects;
+  return options;
 }
 
 Error CompileOptions::check() const { return read().takeError(); }

@@ -15,6 +15,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "shardc/Import/ConformancePasses.h"
+#include "shardc/Interpreter/DialectInterface.h"
 #include "shardc/Pipelines/Register.h"
 
 using namespace mlir;
@@ -28,4 +30,10 @@ void shardc::registerAllDialects(DialectRegistry &registry) {
               memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
               ub::UBDialect, vector::VectorDialect>();
   registerShardcDialects(registry);
+  registerConformanceDialects(registry);
+}
+
+void shardc::registerConformanceDialects(DialectRegistry &registry) {
+  registerConformanceImport(registry);
+  interpreter::registerConformanceHandlers(registry);
 }

@@ -8,9 +8,12 @@ class DialectRegistry;
 
 namespace shardc {
 
-/// The project's dialects (registerShardcDialects), and those of upstream that
-/// IR of any stage holds.
+/// The project's dialects (registerShardcDialects), those of conformance files,
+/// and those of upstream that IR of any stage holds.
 void registerAllDialects(mlir::DialectRegistry &registry);
+
+/// What tools read beside the programs that libraries do: conformance files.
+void registerConformanceDialects(mlir::DialectRegistry &registry);
 
 } // namespace shardc
 

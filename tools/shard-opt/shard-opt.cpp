@@ -16,6 +16,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Analysis/Explain.h"
+#include "shardc/Import/ConformancePasses.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/ForeignProgram.h"
@@ -105,6 +106,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerShardcPasses();
+  registerConformancePasses();
   registerVerifyPartitionPass();
   registerUpstreamPasses();
   auto [inputName, outputName] = registerAndParseCLIOptions(

@@ -12,12 +12,14 @@
 #include "mlir/Reducer/Passes.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Import/ConformancePasses.h"
 #include "shardc/Pipelines/Register.h"
 
 int main(int argc, char **argv) {
   mlir::registerReducerPasses();
   mlir::registerTransformsPasses();
   shardc::registerShardcPasses();
+  shardc::registerConformancePasses();
   mlir::DialectRegistry registry;
   shardc::registerAllDialects(registry);
   mlir::MLIRContext context(registry);

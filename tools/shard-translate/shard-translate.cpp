@@ -8,6 +8,7 @@
 
 #include "../Common/Artifacts.h"
 #include "../Common/CompileOptions.h"
+#include "../Common/Dialects.h"
 #include "../Common/Sandbox.h"
 #include "../Common/Start.h"
 #include "shardc/Translation/Artifact.h"
@@ -124,8 +125,10 @@ static Error takeOver(const std::optional<OpenedArtifact> &artifact) {
         sealCode(artifact->code(), artifact->program(), trust));
   if (artifact->isTrusted)
     return writeArtifact(std::string(artifact->file.text()));
+  ModelOptions options;
+  options.registerMore = registerConformanceDialects;
   Expected<CompiledProgram> program =
-      rebuild("shard-translate", *artifact, ModelOptions());
+      rebuild("shard-translate", *artifact, options);
   if (!program)
     return program.takeError();
   Expected<std::string> code = linkSharedObject(program->object);

@@ -71,8 +71,9 @@ struct ModelOptions {
   /// Products are cut as the cache says that was measured: takeTiles of Cache.h
   /// makes `stages.tiles` of it.
   bool isTuned = false;
-  /// Contexts to compile in; null: one is made.
+  /// Contexts to compile in; null: one is made, with what `registerMore` adds.
   ContextPool *contexts = nullptr;
+  void (*registerMore)(mlir::DialectRegistry &) = nullptr;
   /// Diagnostics show no lines of files: the text names files of somebody else.
   bool isForeign = false;
 };

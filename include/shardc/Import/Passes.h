@@ -7,6 +7,7 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Import/DialectInterface.h"
 #include <string>
 
 namespace shardc {

@@ -37,7 +37,7 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
   let description = [{
     Before: `stablehlo.custom_call @ApproxTopK`, cuDNN's attention (`@__cudnn$fmha...`), older spellings of chlo's functions,
     expectations of conformance files, callbacks of Python. After: stablehlo, chlo, check ops, spmd's attention and `spmd.host_call`. Unknown names stay. Refuses: a known name with operands
-    or options that it cannot have. A module of one function without arguments that checks has it as @main.
+    or options that it cannot have.
 
     ```mlir
     // before
@@ -54,55 +54,37 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
   }];
   let options = [Option<"hostCalls", "host-calls", "bool", /*default=*/"false",
                         "Keep calls of Python that give no values; without, they are left out with a warning.">];
-  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
+  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }
 
-def ExpandParallelPass : Pass<"spmd-expand-parallel", "::mlir::ModuleOp"> {
-  let summary = "Let ranks run the programs that a conformance file runs side by side.";
+def ExtendImportPass : Pass<"spmd-extend-import", "::mlir::ModuleOp"> {
+  let summary = "Run the passes of dialects that a tool adds.";
   let description = [{
-    Before: `interpreter.run_parallel`, `print` and `probe`; the programs' calls are inlined. After: a mesh of
-    replicas by partitions and one `sdy.manual_computation`, in which each rank is a process; `send` and `recv` are
-    permutations, `infeed` the ops of the function that feeds it. `check.expect_serialized_eq` is a check of what the
-    probe saw. Refuses: programs that wait for one another for ever, communication in regions of programs that not
-    all processes run, several grids of different sizes.
+    Before: ops of dialects that libraries do not know, such as the checks of conformance files. After: what passes of these
+    dialects make of them at this step (`ImportDialectInterface`). Does nothing where no dialect has any.
 
     ```mlir
-    // before: --spmd-inline-calls --spmd-expand-parallel
-    func.func @twice(%x: tensor<2xi32>) -> tensor<2xi32> {
-      %0 = stablehlo.add %x, %x : tensor<2xi32>
-      return %0 : tensor<2xi32>
-    }
-    func.func @main() -> (tensor<2xi32>, tensor<2xi32>) {
-      %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
-      %y = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
-      %0:2 = "interpreter.run_parallel"(%x, %y) {programs = [[@twice, @twice]]} : (tensor<2xi32>, tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>)
-      return %0#0, %0#1 : tensor<2xi32>, tensor<2xi32>
+    // before: --spmd-extend-import=step=before-calls
+    func.func @anything() {
+      %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      stablehlo.custom_call @check.expect_eq(%0, %0) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+      return
     }
     // after
-    sdy.mesh @processes = <["replica"=1, "partition"=2]>
-    func.func @main() -> (tensor<2xi32>, tensor<2xi32>) {
-      %c = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
-      %c_0 = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
-      %0 = stablehlo.reshape %c : (tensor<2xi32>) -> tensor<1x2xi32>
-      %1 = stablehlo.reshape %c_0 : (tensor<2xi32>) -> tensor<1x2xi32>
-      %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<1x2xi32>, tensor<1x2xi32>) -> tensor<2x2xi32>
-      %3 = sdy.manual_computation(%2) in_shardings=[<@processes, [{"replica", "partition"}, {} ]>] out_shardings=[<@processes, [{"replica", "partition"}, {} ]>] manual_axes={"replica", "partition"} (%arg0: tensor<1x2xi32>) {
-        %8 = stablehlo.reshape %arg0 : (tensor<1x2xi32>) -> tensor<2xi32>
-        %9 = stablehlo.add %8, %8 : tensor<2xi32>
-        %10 = stablehlo.reshape %9 : (tensor<2xi32>) -> tensor<1x2xi32>
-        sdy.return %10 : tensor<1x2xi32>
-      } : (tensor<2x2xi32>) -> tensor<2x2xi32>
-      %4 = stablehlo.slice %3 [0:1, 0:2] : (tensor<2x2xi32>) -> tensor<1x2xi32>
-      %5 = stablehlo.reshape %4 : (tensor<1x2xi32>) -> tensor<2xi32>
-      %6 = stablehlo.slice %3 [1:2, 0:2] : (tensor<2x2xi32>) -> tensor<1x2xi32>
-      %7 = stablehlo.reshape %6 : (tensor<1x2xi32>) -> tensor<2xi32>
-      return %5, %7 : tensor<2xi32>, tensor<2xi32>
+    func.func @main() {
+      %cst = stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+      check.expect_eq %cst, %cst : tensor<2xf32>
+      return
     }
     ```
   }];
-  let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::sdy::SdyDialect",
-                           "::shardc::stablehlo::StablehloDialect"];
+  let options = [Option<"step", "step", "::shardc::ImportStep", /*default=*/"::shardc::ImportStep::BeforeCalls",
+                        "Where import is.",
+                        [{::llvm::cl::values(
+                          clEnumValN(::shardc::ImportStep::BeforeCalls, "before-calls", "No call has been inlined."),
+                          clEnumValN(::shardc::ImportStep::AfterCalls, "after-calls", "All calls are inlined."),
+                          clEnumValN(::shardc::ImportStep::Decomposed, "decomposed", "Ops have sharding rules; what has none is refused next."))}]>];
 }
 
 def BindPlatformPass : Pass<"spmd-bind-platform", "::mlir::ModuleOp"> {
@@ -223,33 +205,6 @@ def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
-}
-
-def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
-  let summary = "Turn expectations into results that the tool compares.";
-  let description = [{
-    Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
-    with `spmd.check`. A check in the body of a loop or in a branch becomes an
-    i1 that is carried out and checked there. Refuses: checks in other regions; tolerances and distances below zero.
-
-    ```mlir
-    // before
-    func.func @main() {
-      %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
-      %1 = stablehlo.add %0, %0 : tensor<2xf32>
-      check.expect_eq_const %1, dense<[2.0, 4.0]> : tensor<2xf32>
-      return
-    }
-    // after
-    func.func @main() -> (tensor<2xf32> {spmd.check = #spmd.check<kind = eq>, spmd.name = "check.expect_eq_const at <stdin>:4"}, tensor<2xf32> {spmd.check = #spmd.check<kind = expected>, spmd.name = "check.expect_eq_const at <stdin>:4"}) {
-      %cst = stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
-      %0 = stablehlo.add %cst, %cst : tensor<2xf32>
-      %cst_0 = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
-      return %0, %cst_0 : tensor<2xf32>, tensor<2xf32>
-    }
-    ```
-  }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ConvertForeignShardingsPass : Pass<"spmd-convert-foreign-shardings", "::mlir::ModuleOp"> {

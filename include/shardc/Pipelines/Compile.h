@@ -82,9 +82,10 @@ Optimization optimizationOf(const StageOptions &options);
 mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp module,
                                                 const StageOptions &options);
 
-/// A context with everything registered and loaded that compilation needs.
-/// Dialects that the project does not know are refused.
-std::unique_ptr<mlir::MLIRContext> createCompilerContext();
+/// A context with everything registered and loaded that compilation needs, and
+/// what `registerMore` adds. Dialects that nobody knows are refused.
+std::unique_ptr<mlir::MLIRContext>
+createCompilerContext(void (*registerMore)(mlir::DialectRegistry &) = nullptr);
 
 } // namespace shardc
 

@@ -3,11 +3,11 @@
 #include "shardc/Interpreter/Interpreter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
-#include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interpreter/DialectInterface.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -20,9 +20,12 @@ namespace {
 class InterpreterTest : public testing::Test {
 protected:
   InterpreterTest() {
-    context.loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
-                        sdy::SdyDialect, check::CheckDialect, spmd::SpmdDialect,
-                        func::FuncDialect>();
+    DialectRegistry registry;
+    registerConformanceHandlers(registry);
+    context.appendDialectRegistry(registry);
+    context
+        .loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
+                     sdy::SdyDialect, spmd::SpmdDialect, func::FuncDialect>();
   }
 
   /// The real elements of all results of @main, one behind the other; no

@@ -11,14 +11,14 @@
 // take the operand of each rank's own.
 //
 //===----------------------------------------------------------------------===//
-#include "OpBuilding.h"
+#include "../OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Import/Passes.h"
+#include "shardc/Import/ConformancePasses.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
@@ -34,7 +34,7 @@ using interpreter::RunParallelOp;
 
 namespace shardc {
 #define GEN_PASS_DEF_EXPANDPARALLELPASS
-#include "shardc/Import/Passes.h.inc"
+#include "shardc/Import/ConformancePasses.h.inc"
 } // namespace shardc
 
 using Groups = SmallVector<SmallVector<int64_t>>;

@@ -1,7 +1,8 @@
 //===- Checks.cpp - What a program expects of itself ----------------------===//
-#include "Evaluator.h"
+#include "../Evaluator.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Interpreter/DialectInterface.h"
 #include <cmath>
 #include <limits>
 
@@ -125,7 +126,7 @@ static FailureOr<Values> evaluateEq(Evaluator &, Operation *op,
   return Values{result};
 }
 
-void shardc::interpreter::addChecks(Table &table) {
+static void addChecks(Table &table) {
   table.add<check::ExpectEqOp>(expectEq);
   table.add<check::ExpectAlmostEqOp>(expectAlmostEq);
   table.add<check::ExpectCloseOp>(expectClose);
@@ -144,4 +145,22 @@ void shardc::interpreter::addChecks(Table &table) {
       [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
         return note(evaluator, op, in[0], in[1], areWithin(in[0], in[1], 0, 3));
       };
+}
+
+namespace {
+struct EvaluateChecks final : HandlerDialectInterface {
+  using HandlerDialectInterface::HandlerDialectInterface;
+  void addHandlers(Table &table) const override { addChecks(table); }
+};
+} // namespace
+
+void shardc::interpreter::registerConformanceHandlers(
+    DialectRegistry &registry) {
+  registry.insert<check::CheckDialect>();
+  // Checks come as custom calls of StableHLO too.
+  registry.addExtension(
+      +[](MLIRContext *context, stablehlo::StablehloDialect *dialect) {
+        dialect->addInterfaces<EvaluateChecks>();
+        context->loadDialect<check::CheckDialect>();
+      });
 }

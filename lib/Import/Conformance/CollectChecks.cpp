@@ -6,12 +6,12 @@
 // i1, which is carried out.
 //
 //===----------------------------------------------------------------------===//
-#include "OpBuilding.h"
+#include "../OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Import/Passes.h"
+#include "shardc/Import/ConformancePasses.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
@@ -21,7 +21,7 @@ using namespace shardc::import;
 
 namespace shardc {
 #define GEN_PASS_DEF_COLLECTCHECKSPASS
-#include "shardc/Import/Passes.h.inc"
+#include "shardc/Import/ConformancePasses.h.inc"
 } // namespace shardc
 
 namespace {
@@ -40,7 +40,7 @@ static FailureOr<Check> describe(Operation *op) {
   Check check;
   MLIRContext *context = op->getContext();
   auto how = [&](spmd::CheckKind kind, FloatAttr tolerance = {},
-                 int64_t minUlps = 0, int64_t maxUlps = 0) {
+                 uint64_t minUlps = 0, uint64_t maxUlps = 0) {
     return spmd::CheckAttr::getChecked([op] { return op->emitOpError(); },
                                        context, kind, tolerance, minUlps,
                                        maxUlps);
