@@ -206,6 +206,7 @@ static int64_t least(int64_t a, int64_t b) { return std::min(a, b); }
 static int64_t most(int64_t a, int64_t b) { return std::max(a, b); }
 static int64_t bothBits(int64_t a, int64_t b) { return a & b; }
 static int64_t anyBits(int64_t a, int64_t b) { return a | b; }
+static int64_t differingBits(int64_t a, int64_t b) { return a ^ b; }
 static int64_t ceilOver(int64_t a, int64_t b) {
   return b == 0 ? 0 : a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
@@ -309,4 +310,5 @@ void shardc::interpreter::addTensors(Table &table) {
       onIntegers<most>;
   table.handlers["arith.andi"] = onIntegers<bothBits>;
   table.handlers["arith.ori"] = onIntegers<anyBits>;
+  table.handlers["arith.xori"] = onIntegers<differingBits>;
 }

@@ -11,6 +11,8 @@
 // And of a number that is no power of two: some have nobody to merge with in a round.
 // RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=11 --seed=9
 // RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=12 --seed=10 --sizes=0:0=0,30,1,1,0,0,0,0,0,0,0,9
+// RUN: shard-run %s --verify-partition --mesh=x=12 2>&1 | FileCheck %s --check-prefix=VERIFIED --implicit-check-not="not verified"
+// VERIFIED: the program on 12 ranks
 // RUN: sed s/41x/96x/g %s > %t.mlir
 // RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=24 --seed=11
 // RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=33 --seed=12
