@@ -305,8 +305,8 @@ private:
     else
       // MLIR's own advice is for those who can change the tool.
       other << "unsupported: " << StringRef(message).split(". If this").first
-            << "; expected types and ops of stablehlo, chlo, sdy, spmd, check "
-               "and func";
+            << "; expected types and ops of stablehlo, chlo, sdy, spmd and "
+               "func";
     sink.take(other);
   }
 
