@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace shardc::interpreter;
@@ -94,16 +95,29 @@ double shardc::interpreter::floatOf(const Format &format, uint64_t bits) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// For which there is no memory.
-static constexpr int64_t kMostElements = int64_t(1) << 48;
+static thread_local Misuse misuse = Misuse::None;
+
+static void note(Misuse what) {
+  if (misuse == Misuse::None)
+    misuse = what;
+}
+
+Misuse Array::takeMisuse() { return std::exchange(misuse, Misuse::None); }
+
+Element &Array::outside() {
+  static thread_local Element nobodys;
+  note(Misuse::Outside);
+  return nobodys = Element();
+}
 
 int64_t shardc::interpreter::countElements(ArrayRef<int64_t> shape) {
-  if (llvm::is_contained(shape, 0))
+  constexpr int64_t most = int64_t(1) << 48;
+  if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
     return 0;
   int64_t count = 1;
   for (int64_t size : shape)
-    if (llvm::MulOverflow(count, size, count) || count > kMostElements)
-      return kMostElements;
+    if (llvm::MulOverflow(count, size, count) || count > most)
+      return most;
   return count;
 }
 
@@ -111,7 +125,8 @@ void shardc::interpreter::forEachIndex(
     ArrayRef<int64_t> shape,
     llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   Shape index(shape.size(), 0);
-  for (int64_t left = countElements(shape); left > 0; --left) {
+  for (int64_t left = countElements(shape); left > 0 && misuse == Misuse::None;
+       --left) {
     visit(index);
     for (int64_t d = static_cast<int64_t>(shape.size()) - 1;
          d >= 0 && ++index[d] == shape[d]; --d)
@@ -121,8 +136,13 @@ void shardc::interpreter::forEachIndex(
 
 Array::Array(Format format, ArrayRef<int64_t> shape)
     : type(format), sizes(shape), data(std::make_shared<Data>()) {
-  // All bits zero is 0 and 0.0.
-  data->elements.resize(countElements(shape));
+  int64_t count = countElements(shape);
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    note(Misuse::Negative);
+  else if (count > kMostElements)
+    note(Misuse::TooMany);
+  else
+    data->elements.resize(count); // all bits zero is 0 and 0.0
 }
 
 Array Array::scalar(Format format, Element value) {
@@ -153,7 +173,7 @@ Array Array::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> box,
   forEachIndex(box, [&](ArrayRef<int64_t> index) {
     for (int64_t d = 0; d < rank(); ++d)
       from[d] = starts[d] + index[d] * (strides.empty() ? 1 : strides[d]);
-    result.data->elements[next++] = at(from);
+    result.set(next++) = at(from);
   });
   return result;
 }
@@ -172,13 +192,12 @@ Array Array::joined(ArrayRef<Array> parts, int64_t dim) {
 }
 
 void Array::write(const Array &part, ArrayRef<int64_t> starts) {
-  own();
   Shape to(rank());
   int64_t next = 0;
   forEachIndex(part.shape(), [&](ArrayRef<int64_t> index) {
     for (int64_t d = 0; d < rank(); ++d)
       to[d] = starts[d] + index[d];
-    data->elements[flat(to)] = part[next++];
+    set(flat(to)) = part[next++];
   });
 }
 

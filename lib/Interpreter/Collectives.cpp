@@ -93,6 +93,11 @@ static LogicalResult forEachGroup(
     if (members.size() != group.size())
       return op->emitError() << "is reached by " << members.size() << " of the "
                              << group.size() << " ranks of a group";
+    for (const Values &values : operands)
+      for (auto [mine, first] : llvm::zip_equal(values, operands.front()))
+        if (mine.shape() != first.shape())
+          return op->emitError() << "is between ranks whose operands have "
+                                    "different shapes when it runs";
     if (failed(exchange(members, operands)))
       return failure();
     served += members.size();

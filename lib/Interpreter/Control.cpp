@@ -197,6 +197,8 @@ static LogicalResult runScan(Evaluator &evaluator, chlo::ScanOp op,
 /// Marks, layouts, barriers: results are the operands.
 static FailureOr<Values> forward(Evaluator &, Operation *op,
                                  ArrayRef<Array> in) {
+  if (in.size() < op->getNumResults())
+    return Evaluator::unknown(op, "a call with more results than operands");
   return Values(in.take_front(op->getNumResults()));
 }
 
@@ -282,5 +284,6 @@ void shardc::interpreter::addControl(Table &table) {
   table.customCalls["shape_assertion"] = checkShapes;
   for (StringRef name : {"acos", "acosh", "asin", "asinh", "atanh", "cosh",
                          "erf", "sinh", "tan"})
-    table.customCalls[("mhlo." + name).str()] = asUnary(("chlo." + name).str());
+    table.customCalls[("mhlo." + name).str()] =
+        withForm(1, 1, asUnary(("chlo." + name).str()));
 }

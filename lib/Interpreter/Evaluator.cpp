@@ -3,10 +3,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interpreter/DialectInterface.h"
 #include "shardc/Support/Refusal.h"
 
 using namespace mlir;
+using namespace shardc;
 using namespace shardc::interpreter;
 
 const Table &shardc::interpreter::everything() {
@@ -36,6 +42,17 @@ const Table &shardc::interpreter::everything() {
   return table;
 }
 
+Handler shardc::interpreter::withForm(size_t operands, size_t results,
+                                      Handler handler) {
+  return [=, handler =
+                 std::move(handler)](Evaluator &evaluator, Operation *op,
+                                     ArrayRef<Array> in) -> FailureOr<Values> {
+    if (in.size() < operands || op->getNumResults() < results)
+      return Evaluator::unknown(op, "a call with so few operands or results");
+    return handler(evaluator, op, in);
+  };
+}
+
 Format shardc::interpreter::formatOf(Value value) {
   return *Format::of(getElementTypeOrSelf(value.getType()));
 }
@@ -53,7 +70,9 @@ static std::shared_ptr<const Table> tableIn(MLIRContext *context) {
 
 Evaluator::Evaluator(ModuleOp module, const Options &options)
     : ownTable(tableIn(module.getContext())), table(*ownTable), module(module),
-      options(options) {}
+      options(options) {
+  Array::takeMisuse(); // what was before is none of its ops'
+}
 
 LogicalResult Evaluator::unknown(Operation *op, const llvm::Twine &what) {
   return emitUnsupported(op->getLoc())
@@ -138,7 +157,140 @@ FailureOr<Values> Evaluator::compute(Operation *op, ArrayRef<Array> operands) {
   return unknown(op, "'" + op->getName().getStringRef() + "'");
 }
 
+//===----------------------------------------------------------------------===//
+// What an op is given, and what it gives
+//===----------------------------------------------------------------------===//
+
+/// Whether verifiers of `op`'s dialect take an open size for any size, so that
+/// they can be asked of operands whose sizes are known. Those of others compare
+/// types as they are written: what their ops need is verified by who computes
+/// them.
+static bool takesOpenSizes(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  return isa_and_nonnull<stablehlo::StablehloDialect, chlo::ChloDialect,
+                         solver::SolverDialect>(dialect) ||
+         (dialect &&
+          dialect->getRegisteredInterface<HandlerDialectInterface>());
+}
+
+/// Whether `op` looks at none of its first operand's elements in `lane`: of a
+/// gather without an index, or windows that hand nothing on. A rank's block
+/// need not have room for a slice or a window then.
+static bool readsNothing(Operation *op, const Lane &lane) {
+  return isa<stablehlo::GatherOp, stablehlo::SelectAndScatterOp>(op) &&
+         lane.values.find(op->getOperand(1))->second.size() == 0;
+}
+
+/// Gives the results of `op` the types that follow from its operands', where
+/// the op can tell.
+static LogicalResult refineResults(Operation *op) {
+  auto inferring = dyn_cast<InferTypeOpInterface>(op);
+  if (!inferring)
+    return success();
+  SmallVector<Type> types;
+  if (failed(inferring.inferReturnTypes(
+          op->getContext(), op->getLoc(), op->getOperands(),
+          op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+          op->getRegions(), types)))
+    return failure();
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+    result.setType(type);
+  return success();
+}
+
+/// Verifies `op` with the sizes that its operands have in each lane. A type
+/// with
+/// `?` fits them all: only now is it known whether they go together.
+LogicalResult Evaluator::verifyOperands(Operation *op, Lanes lanes) {
+  if (!takesOpenSizes(op) || llvm::all_of(op->getOperandTypes(), [](Type type) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        return !tensor || tensor.hasStaticShape();
+      }))
+    return success();
+  for (Lane *lane : lanes) {
+    if (readsNothing(op, *lane))
+      continue;
+    std::vector<int64_t> sizes;
+    Block values; // the operands, with the types that they have in this lane
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (!type)
+        continue;
+      const Array &array = lane->values.find(operand)->second;
+      llvm::append_range(sizes, array.shape());
+      mapping.map(operand, values.addArgument(type.clone(array.shape()),
+                                              operand.getLoc()));
+    }
+    if (!verified[op].insert(sizes).second)
+      continue;
+    std::string reason;
+    LogicalResult isRight = success();
+    {
+      ScopedDiagnosticHandler handler(op->getContext(),
+                                      [&](Diagnostic &diagnostic) {
+                                        if (reason.empty())
+                                          reason = diagnostic.str();
+                                      });
+      Operation *actual = op->clone(mapping);
+      op->getBlock()->getOperations().insert(Block::iterator(op), actual);
+      isRight = success(succeeded(refineResults(actual)) &&
+                        succeeded(op->getName().verifyInvariants(actual)));
+      actual->erase();
+    }
+    if (failed(isRight))
+      return emitError(op->getLoc()) << reason << " when it runs";
+  }
+  return success();
+}
+
+/// `values` have the sizes that their types say, where they say any.
+LogicalResult Evaluator::verifySizes(Operation *op, ValueRange values,
+                                     const Lane &lane, StringRef what) {
+  for (auto [number, value] : llvm::enumerate(values)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    const Array &array = lane.values.find(value)->second;
+    if (array.rank() != type.getRank())
+      return op->emitError() << "has " << array.rank() << " dims of " << what
+                             << ' ' << number << " when it runs, its type "
+                             << type << " says " << type.getRank();
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (!type.isDynamicDim(dim) && array.dim(dim) != type.getDimSize(dim))
+        return op->emitError()
+               << "has " << array.dim(dim) << " elements in dim " << dim
+               << " of " << what << ' ' << number << " when it runs, its type "
+               << type << " says " << type.getDimSize(dim);
+  }
+  return success();
+}
+
+/// Nothing was asked of arrays that cannot be had.
+LogicalResult Evaluator::verifyUse(Operation *op) {
+  switch (Array::takeMisuse()) {
+  case Misuse::None:
+    return success();
+  case Misuse::Outside:
+    return op->emitError()
+           << "reads or writes an element that is not there when it runs";
+  case Misuse::Negative:
+    return op->emitError()
+           << "has an array of less than no elements when it runs";
+  case Misuse::TooMany:
+    return unknown(op, "an array of more than " + llvm::Twine(kMostElements) +
+                           " elements");
+  }
+  return success();
+}
+
 LogicalResult Evaluator::runOp(Operation &op, Lanes lanes) {
+  for (Type type : op.getResultTypes())
+    if (isa<ShapedType>(type) && (!isa<RankedTensorType>(type) ||
+                                  !Format::of(getElementTypeOrSelf(type))))
+      return unknown(&op, "elements of this type");
+  if (failed(verifyOperands(&op, lanes)))
+    return failure();
   if (const LockstepHandler *lockstep = known(&op).lockstep)
     return (*lockstep)(*this, &op, lanes);
   static const Handler asKnown = [](Evaluator &evaluator, Operation *op,
@@ -179,8 +331,13 @@ LogicalResult Evaluator::run(Block &block, Lanes lanes,
         yielded.push_back(operandsOf(&op, *lane));
       return success();
     }
-    if (failed(runOp(op, lanes)))
+    LogicalResult ran = runOp(op, lanes);
+    // First: what was said after a misuse is not to be believed.
+    if (failed(verifyUse(&op)) || failed(ran))
       return failure();
+    for (Lane *lane : lanes)
+      if (failed(verifySizes(&op, op.getResults(), *lane, "result")))
+        return failure();
   }
   yielded.assign(lanes.size(), {});
   return success();
@@ -191,6 +348,10 @@ LogicalResult Evaluator::run(Region &region, Lanes lanes,
                              std::vector<Values> &yielded) {
   for (auto [lane, values] : llvm::zip_equal(lanes, arguments))
     bind(region.getArguments(), *lane, values);
+  for (Lane *lane : lanes)
+    if (failed(verifySizes(region.getParentOp(), region.getArguments(), *lane,
+                           "argument")))
+      return failure();
   return run(region.front(), lanes, yielded);
 }
 

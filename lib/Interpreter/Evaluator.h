@@ -18,6 +18,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
+#include <set>
 
 namespace shardc::interpreter {
 
@@ -76,6 +77,10 @@ struct Table {
   }
 };
 
+/// `handler` for custom calls with so many operands and results, or more. No
+/// verifier knows what a call is to have.
+Handler withForm(size_t operands, size_t results, Handler handler);
+
 // One for each file, a family of ops.
 void addElementwise(Table &table);
 void addSpecialFunctions(Table &table);
@@ -102,7 +107,8 @@ public:
   Evaluator(mlir::ModuleOp module, const Options &options);
 
   /// Runs the ops of `block`, whose arguments are bound. What its terminator
-  /// yields is left in `yielded`, one entry a lane.
+  /// yields is left in `yielded`, one entry a lane. Operands are verified
+  /// before an op is computed, results' sizes after.
   LogicalResult run(mlir::Block &block, Lanes lanes,
                     std::vector<Values> &yielded);
   /// The same with `arguments` bound first.
@@ -142,6 +148,10 @@ public:
 
 private:
   LogicalResult runOp(Operation &op, Lanes lanes);
+  LogicalResult verifyOperands(Operation *op, Lanes lanes);
+  LogicalResult verifySizes(Operation *op, mlir::ValueRange values,
+                            const Lane &lane, StringRef what);
+  LogicalResult verifyUse(Operation *op);
   FailureOr<Values> compute(Operation *op, ArrayRef<Array> operands);
   struct Known {
     const Handler *handler = nullptr;
@@ -153,6 +163,8 @@ private:
 
   mlir::SymbolTableCollection symbols;
   llvm::DenseMap<mlir::OperationName, Known> cache;
+  /// Sizes of operands that an op's verifier has seen, by the op.
+  llvm::DenseMap<Operation *, std::set<std::vector<int64_t>>> verified;
   Options options;
   int64_t work = 0;
 };

@@ -207,12 +207,22 @@ evaluateTriangularSolve(Evaluator &, stablehlo::TriangularSolveOp op,
 
 static FailureOr<Values> callTrsm(Evaluator &, Operation *op,
                                   ArrayRef<Array> in) {
+  const Array &a = in[0], &b = in[1];
+  bool isLeft = option(op, "side", 'L') == 'L';
+  if (b.rank() != a.rank() || b.shape().drop_back(2) != a.shape().drop_back(2))
+    return op->emitError() << "has other batches of right sides than of "
+                              "systems";
+  int64_t unknowns = a.dim(a.rank() - 1),
+          given = b.dim(b.rank() - (isLeft ? 2 : 1));
+  if (given != unknowns)
+    return op->emitError() << "solves systems of " << unknowns
+                           << " unknowns for " << given;
   int64_t transpose = option(op, "trans_x", 'N');
   auto turn = transpose == 'T'   ? stablehlo::Transpose::TRANSPOSE
               : transpose == 'C' ? stablehlo::Transpose::ADJOINT
                                  : stablehlo::Transpose::NO_TRANSPOSE;
   return Values{solveAll(
-      in[0], in[1], option(op, "side", 'L') == 'L',
+      a, b, isLeft,
       {option(op, "uplo", 'L') == 'L', option(op, "diag", 'N') == 'U', turn})};
 }
 
@@ -305,12 +315,18 @@ static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op,
 static FailureOr<Values> callPivots(Evaluator &, Operation *op,
                                     ArrayRef<Array> in) {
   Array result = resultOf(op, 0);
+  if (in[0].rank() == 0 || result.rank() != in[0].rank())
+    return op->emitError() << "has pivots of " << in[0].rank()
+                           << " dims for a permutation of " << result.rank();
   int64_t count = in[0].dim(in[0].rank() - 1),
           rows = result.dim(result.rank() - 1);
   for (int64_t batch = 0; count != 0 && batch < in[0].size() / count; ++batch) {
     SmallVector<int64_t> pivots;
     for (int64_t k = 0; k < count; ++k)
       pivots.push_back(in[0].integer(batch * count + k));
+    for (int64_t pivot : pivots)
+      if (pivot < 0 || pivot >= rows || count > rows)
+        return op->emitError() << "exchanges row " << pivot << " of " << rows;
     for (auto [k, row] : llvm::enumerate(permutationOf(pivots, rows)))
       result.set(batch * rows + k).integer = row;
   }
@@ -362,7 +378,13 @@ static FailureOr<Values> callOrgqr(Evaluator &, Operation *op,
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
     results.push_back(resultOf(op, i));
-  int64_t count = in[1].dim(in[1].rank() - 1);
+  if (in[1].rank() == 0)
+    return Evaluator::unknown(op, "reflectors with one factor");
+  int64_t count = in[1].dim(in[1].rank() - 1), rank = in[0].rank(),
+          most = std::min(in[0].dim(rank - 2), in[0].dim(rank - 1));
+  if (count > most)
+    return op->emitError() << "has " << count << " factors for " << most
+                           << " reflectors";
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix v = matrixOf(in[0], batch), q(v.rows, v.columns);
     for (int64_t i = 0; i < std::min(v.rows, v.columns); ++i)
@@ -455,6 +477,26 @@ static FailureOr<Values> evaluateEigh(Evaluator &, solver::EighOp op,
   return eigenvaluesOf(op, in, op.getLower());
 }
 
+/// `handler` for calls whose first operand is matrices.
+static Handler onMatrices(size_t operands, size_t results, bool isSquare,
+                          const Handler &handler) {
+  return withForm(operands, results,
+                  [isSquare, handler](Evaluator &evaluator, Operation *op,
+                                      ArrayRef<Array> in) -> FailureOr<Values> {
+                    const Array &a = in[0];
+                    if (a.rank() < 2)
+                      return op->emitError() << "has an operand of " << a.rank()
+                                             << " dims, expected matrices";
+                    int64_t rows = a.dim(a.rank() - 2),
+                            columns = a.dim(a.rank() - 1);
+                    if (isSquare && rows != columns)
+                      return op->emitError()
+                             << "has matrices of " << rows << " x " << columns
+                             << ", expected square ones";
+                    return handler(evaluator, op, in);
+                  });
+}
+
 void shardc::interpreter::addLinearAlgebra(Table &table) {
   table.add<stablehlo::CholeskyOp>(evaluateCholesky);
   table.add<stablehlo::TriangularSolveOp>(evaluateTriangularSolve);
@@ -464,24 +506,30 @@ void shardc::interpreter::addLinearAlgebra(Table &table) {
   table.handlers[solver::QrOp::getOperationName()] = callGeqrf;
   table.handlers[solver::HouseholderProductOp::getOperationName()] = callOrgqr;
   auto &calls = table.customCalls;
+  Handler potrf = onMatrices(1, 2, /*isSquare=*/true, callPotrf),
+          getrf = onMatrices(1, 3, /*isSquare=*/false, callGetrf),
+          geqrf = onMatrices(1, 2, /*isSquare=*/false, callGeqrf),
+          orgqr = onMatrices(2, 1, /*isSquare=*/false, callOrgqr),
+          syevd = onMatrices(1, 2, /*isSquare=*/true, callSyevd);
   for (StringRef type : {"s", "d", "c", "z"}) {
     auto add = [&](StringRef what, Handler handler) {
       calls[("lapack_" + type + what + "_ffi").str()] = handler;
     };
     bool isReal = type == "s" || type == "d";
-    add("potrf", callPotrf);
-    add("getrf", callGetrf);
-    add("trsm", callTrsm);
-    add("geqrf", callGeqrf);
-    add(isReal ? "orgqr" : "ungqr", callOrgqr);
-    add(isReal ? "syevd" : "heevd", callSyevd);
+    add("potrf", potrf);
+    add("getrf", getrf);
+    add("trsm", onMatrices(2, 1, /*isSquare=*/true, callTrsm));
+    add("geqrf", geqrf);
+    add(isReal ? "orgqr" : "ungqr", orgqr);
+    add(isReal ? "syevd" : "heevd", syevd);
   }
-  calls["cusolver_potrf_ffi"] = callPotrf;
-  calls["cusolver_getrf_ffi"] = callGetrf;
-  calls["cusolver_geqrf_ffi"] = calls["Qr"] = callGeqrf;
+  calls["cusolver_potrf_ffi"] = potrf;
+  calls["cusolver_getrf_ffi"] = getrf;
+  calls["cusolver_geqrf_ffi"] = calls["Qr"] = geqrf;
   calls["cusolver_orgqr_ffi"] =
-      calls["ProductOfElementaryHouseholderReflectors"] = callOrgqr;
-  calls["cusolver_syevd_ffi"] = callSyevd;
-  calls["LuDecomposition"] = callLuDecomposition;
-  calls["cu_lu_pivots_to_permutation"] = callPivots;
+      calls["ProductOfElementaryHouseholderReflectors"] = orgqr;
+  calls["cusolver_syevd_ffi"] = syevd;
+  calls["LuDecomposition"] =
+      onMatrices(1, 3, /*isSquare=*/false, callLuDecomposition);
+  calls["cu_lu_pivots_to_permutation"] = withForm(1, 1, callPivots);
 }

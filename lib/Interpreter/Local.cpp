@@ -67,6 +67,8 @@ static FailureOr<Values> padWhole(Evaluator &, spmd::PadOp op,
 
 static FailureOr<Values> accumulate(Evaluator &evaluator, spmd::AccumulateOp op,
                                     ArrayRef<Array> in) {
+  if (in[0].shape() != in[1].shape())
+    return op.emitError() << "has operands of different shapes when it runs";
   Binary add = evaluator.table.binary.lookup("stablehlo.add");
   Array result(in[0].format(), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i)

@@ -159,8 +159,24 @@ static Shape startsOf(const Tiles &tiles, int64_t device,
   return starts;
 }
 
+/// A call of a whole value or a block has one, and makes the other of it.
+static LogicalResult verifyForm(Operation *op) {
+  auto typeOf = [](ValueRange values) {
+    return values.size() == 1
+               ? dyn_cast<RankedTensorType>(values.front().getType())
+               : RankedTensorType();
+  };
+  RankedTensorType from = typeOf(op->getOperands()),
+                   to = typeOf(op->getResults());
+  if (!from || !to || from.getRank() != to.getRank() || !to.hasStaticShape())
+    return Evaluator::unknown(op, "shards of another form");
+  return success();
+}
+
 static LogicalResult toShards(Evaluator &evaluator, Operation *op,
                               Lanes lanes) {
+  if (failed(verifyForm(op)))
+    return failure();
   Shape block(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   Shape whole(lanes.front()->values.lookup(op->getOperand(0)).shape());
   FailureOr<Tiles> tiles = tilesFor(op, shardingOf(op->getOperand(0)), whole,
@@ -177,6 +193,8 @@ static LogicalResult toShards(Evaluator &evaluator, Operation *op,
 }
 
 static LogicalResult toWhole(Evaluator &evaluator, Operation *op, Lanes lanes) {
+  if (failed(verifyForm(op)))
+    return failure();
   Shape whole(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   Array sample = lanes.front()->values.lookup(op->getOperand(0));
   Shape block(sample.shape());

@@ -79,8 +79,9 @@ private:
   View queries, keys;
   std::optional<View> values;
   SmallVector<View> rows, extras, state;
-  Shape begins;  ///< of batch dims, queries and keys
-  Shape extents; ///< of the iteration dims
+  Shape begins;     ///< of batch dims, queries and keys
+  Shape extents;    ///< of the iteration dims
+  bool fits = true; ///< all views of a dim have as many elements along it
   int64_t query, key, depth, feature;
   Shape index;
   Array raw, score; ///< of all pairs of the batch at hand
@@ -112,9 +113,13 @@ Step::Step(Evaluator &evaluator, spmd::PairStepOp op, ArrayRef<Array> in)
   for (auto [i, array] : llvm::enumerate(rest.drop_front(op.getAt().size())))
     state.push_back(View(array, op.getInitMap(i)));
   extents.assign(count, 1);
+  SmallVector<bool> isMeasured(count, false);
   auto measure = [&](const View &view) {
-    for (auto [i, dim] : llvm::enumerate(view.dims))
+    for (auto [i, dim] : llvm::enumerate(view.dims)) {
+      fits &= !isMeasured[dim] || extents[dim] == view.array.dim(i);
+      isMeasured[dim] = true;
       extents[dim] = view.array.dim(i);
+    }
   };
   measure(queries);
   measure(keys);
@@ -224,6 +229,8 @@ static double larger(double a, double b) {
 static const double kInfinity = std::numeric_limits<double>::infinity();
 
 FailureOr<Values> Step::run() {
+  if (!fits)
+    return op.emitError() << "has operands of different shapes when it runs";
   bool isFailed = false;
   forEachIndex(
       Shape(ArrayRef(extents).take_front(query)), [&](ArrayRef<int64_t> batch) {

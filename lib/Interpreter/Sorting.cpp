@@ -126,7 +126,13 @@ takeFirst(const Array &operand, int64_t dim, int64_t count, Array &values,
       });
 }
 
-static FailureOr<Values> topK(const Array &operand, int64_t k) {
+static FailureOr<Values> topK(Operation *op, const Array &operand, int64_t k) {
+  if (operand.rank() == 0 || k < 0 || k > operand.dim(operand.rank() - 1))
+    return op->emitError() << "takes " << k << " of "
+                           << (operand.rank() == 0
+                                   ? 1
+                                   : operand.dim(operand.rank() - 1))
+                           << " elements";
   Array values, indices;
   // NaN comes first, as the largest.
   auto isLarger = [&](int64_t a, int64_t b) -> FailureOr<bool> {
@@ -148,7 +154,7 @@ static FailureOr<Values> topK(const Array &operand, int64_t k) {
 
 static FailureOr<Values> evaluateTopK(Evaluator &, chlo::TopKOp op,
                                       ArrayRef<Array> in) {
-  return topK(in[0], op.getK());
+  return topK(op, in[0], op.getK());
 }
 
 static FailureOr<Values> callTopK(Evaluator &, Operation *op,
@@ -160,7 +166,7 @@ static FailureOr<Values> callTopK(Evaluator &, Operation *op,
   auto largest = config ? config.getAs<BoolAttr>("largest") : BoolAttr();
   if (!k || (largest && !largest.getValue()) || in.size() != 1)
     return Evaluator::unknown(op, "mhlo.topk of this form");
-  return topK(in[0], k.getInt());
+  return topK(op, in[0], k.getInt());
 }
 
 /// Exact: the approximation that XLA's CPU makes is none. By the comparator
@@ -179,10 +185,16 @@ static FailureOr<Values> callApproxTopK(Evaluator &evaluator, Operation *op,
       op, cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]));
   if (!compare)
     return Evaluator::unknown(op, "ApproxTopK without its comparator");
-  int64_t dim = dimAttr.getInt(),
-          count = cast<RankedTensorType>(op->getResult(0).getType())
-                      .getDimSize(dim);
+  int64_t dim = dimAttr.getInt();
   const Array &operand = in[0], &numbers = in[1];
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || dim < 0 || dim >= type.getRank() ||
+      type.getRank() != operand.rank() || operand.shape() != numbers.shape())
+    return Evaluator::unknown(op, "ApproxTopK of such shapes");
+  int64_t count = type.getDimSize(dim);
+  if (count < 0 || count > operand.dim(dim))
+    return op->emitError() << "takes " << count << " of " << operand.dim(dim)
+                           << " elements";
   Array values, places;
   auto isBefore = [&](int64_t a, int64_t b) -> FailureOr<bool> {
     FailureOr<Values> answer = evaluator.apply(
@@ -209,5 +221,5 @@ void shardc::interpreter::addSorting(Table &table) {
   table.add<stablehlo::SortOp>(evaluateSort);
   table.add<chlo::TopKOp>(evaluateTopK);
   table.customCalls["mhlo.topk"] = callTopK;
-  table.customCalls["ApproxTopK"] = callApproxTopK;
+  table.customCalls["ApproxTopK"] = withForm(4, 2, callApproxTopK);
 }

@@ -30,9 +30,18 @@ static Shape reducedShape(RankedTensorType type, ArrayRef<int64_t> actual) {
     // Dims of one are dropped where the type has fewer.
     while (from + left < actual.size() && actual[from] == 1 && size != 1)
       ++from;
-    shape.push_back(actual[from++]);
+    shape.push_back(from < actual.size() ? actual[from++] : 1);
   }
   return shape;
+}
+
+/// `array` under another shape, of as many elements.
+static FailureOr<Values> reshape(Operation *op, const Array &array,
+                                 ArrayRef<int64_t> shape) {
+  if (countElements(shape) != array.size())
+    return op->emitError() << "gives " << array.size()
+                           << " elements the shape of " << countElements(shape);
+  return Values{array.reshaped(shape)};
 }
 
 static FailureOr<Values> extractSlice(Evaluator &, tensor::ExtractSliceOp op,
@@ -42,14 +51,15 @@ static FailureOr<Values> extractSlice(Evaluator &, tensor::ExtractSliceOp op,
         sizes = numbersOf(op.getStaticSizes(), in, next),
         strides = numbersOf(op.getStaticStrides(), in, next);
   for (int64_t d = 0; d < in[0].rank(); ++d)
-    if (sizes[d] > 0 &&
-        (offsets[d] < 0 ||
-         offsets[d] + (sizes[d] - 1) * strides[d] >= in[0].dim(d)))
+    if (sizes[d] < 0 ||
+        (sizes[d] > 0 &&
+         (offsets[d] < 0 ||
+          offsets[d] + (sizes[d] - 1) * strides[d] >= in[0].dim(d))))
       return op.emitError()
              << "reads outside of its operand in dim " << d << ": " << sizes[d]
              << " from " << offsets[d] << " on, of " << in[0].dim(d);
   Array part = in[0].slice(offsets, sizes, strides);
-  return Values{part.reshaped(reducedShape(op.getType(), sizes))};
+  return reshape(op, part, reducedShape(op.getType(), sizes));
 }
 
 static FailureOr<Values> insertSlice(Evaluator &, tensor::InsertSliceOp op,
@@ -64,6 +74,10 @@ static FailureOr<Values> insertSlice(Evaluator &, tensor::InsertSliceOp op,
     if (sizes[d] > 0 &&
         (offsets[d] < 0 || offsets[d] + sizes[d] > in[1].dim(d)))
       return op.emitError() << "writes outside of its operand in dim " << d;
+  if (countElements(sizes) != in[0].size())
+    return op.emitError() << "puts in " << in[0].size()
+                          << " elements where there are "
+                          << countElements(sizes);
   Array result = in[1];
   result.write(in[0].reshaped(sizes), offsets);
   return Values{result};
@@ -92,13 +106,19 @@ static FailureOr<Values> padTensor(Evaluator &evaluator, tensor::PadOp op,
 
 static FailureOr<Values> concatenate(Evaluator &, tensor::ConcatOp op,
                                      ArrayRef<Array> in) {
+  auto joined = static_cast<int64_t>(op.getDim());
+  for (const Array &part : in)
+    for (int64_t d = 0; d < part.rank(); ++d)
+      if (d != joined && part.dim(d) != in[0].dim(d))
+        return op.emitError() << "joins parts of " << part.dim(d) << " and "
+                              << in[0].dim(d) << " elements in dim " << d;
   return Values{Array::joined(in, op.getDim())};
 }
 
 static FailureOr<Values> expandShape(Evaluator &, tensor::ExpandShapeOp op,
                                      ArrayRef<Array> in) {
   size_t next = 1;
-  return Values{in[0].reshaped(numbersOf(op.getStaticOutputShape(), in, next))};
+  return reshape(op, in[0], numbersOf(op.getStaticOutputShape(), in, next));
 }
 
 static FailureOr<Values> collapseShape(Evaluator &, tensor::CollapseShapeOp op,
@@ -145,8 +165,10 @@ static FailureOr<Values> extractElement(Evaluator &, tensor::ExtractOp op,
 
 static FailureOr<Values> dimOf(Evaluator &, tensor::DimOp op,
                                ArrayRef<Array> in) {
-  return Values{
-      Array::scalar(indexFormat(), Element::of(in[0].dim(in[1].integer())))};
+  int64_t dim = in[1].integer();
+  if (dim < 0 || dim >= in[0].rank())
+    return op.emitError() << "asks for dim " << dim << " of " << in[0].rank();
+  return Values{Array::scalar(indexFormat(), Element::of(in[0].dim(dim)))};
 }
 
 static FailureOr<Values> forward(Evaluator &, Operation *op,
@@ -190,6 +212,8 @@ static FailureOr<Values> convertInteger(Evaluator &, arith::SIToFPOp op,
 template <int64_t (*function)(int64_t, int64_t)>
 static FailureOr<Values> onIntegers(Evaluator &, Operation *op,
                                     ArrayRef<Array> in) {
+  if (in[0].shape() != in[1].shape())
+    return op->emitError() << "has operands of different shapes when it runs";
   Format format = formatOf(op->getResult(0));
   Array result(format, in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i)
@@ -197,21 +221,36 @@ static FailureOr<Values> onIntegers(Evaluator &, Operation *op,
   return Values{result};
 }
 
-static int64_t plus(int64_t a, int64_t b) { return a + b; }
-static int64_t minus(int64_t a, int64_t b) { return a - b; }
-static int64_t times(int64_t a, int64_t b) { return a * b; }
-static int64_t over(int64_t a, int64_t b) { return b == 0 ? 0 : a / b; }
-static int64_t modulo(int64_t a, int64_t b) { return b == 0 ? 0 : a % b; }
+// As the processor computes them: modulo 2^64. What is undefined, a division by
+// zero or of the least number by -1, is no trap.
+static int64_t plus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
+}
+static int64_t minus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                              static_cast<uint64_t>(b));
+}
+static int64_t times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) *
+                              static_cast<uint64_t>(b));
+}
+static int64_t over(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? minus(0, a) : a / b;
+}
+static int64_t modulo(int64_t a, int64_t b) {
+  return b == 0 || b == -1 ? 0 : a % b;
+}
 static int64_t least(int64_t a, int64_t b) { return std::min(a, b); }
 static int64_t most(int64_t a, int64_t b) { return std::max(a, b); }
 static int64_t bothBits(int64_t a, int64_t b) { return a & b; }
 static int64_t anyBits(int64_t a, int64_t b) { return a | b; }
 static int64_t differingBits(int64_t a, int64_t b) { return a ^ b; }
 static int64_t ceilOver(int64_t a, int64_t b) {
-  return b == 0 ? 0 : a / b + (a % b != 0 && (a < 0) == (b < 0));
+  return over(a, b) + (modulo(a, b) != 0 && (a < 0) == (b < 0));
 }
 static int64_t floorOver(int64_t a, int64_t b) {
-  return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0));
+  return over(a, b) - (modulo(a, b) != 0 && (a < 0) != (b < 0));
 }
 
 static FailureOr<Values> applyMap(Evaluator &, Operation *op,

@@ -85,6 +85,19 @@ struct Element {
   std::complex<double> complex() const { return {real, imag}; }
 };
 
+/// What was asked of arrays that cannot be had. It is noted here and what was
+/// asked for left out (a read gives a zero, a write is lost, the array has no
+/// elements): the evaluator looks after each op, and refuses it.
+enum class Misuse {
+  None,
+  Outside,  ///< an element that is not there
+  Negative, ///< an array of less than no elements along a dim
+  TooMany   ///< an array of more than kMostElements
+};
+
+/// Those of one array. There is no memory for more.
+constexpr int64_t kMostElements = int64_t(1) << 31;
+
 class Array {
 public:
   Array() = default;
@@ -108,13 +121,15 @@ public:
   explicit operator bool() const { return data != nullptr; }
 
   const Element &operator[](int64_t index) const {
-    return data->elements[index];
+    return has(index) ? data->elements[index] : outside();
   }
   const Element &at(llvm::ArrayRef<int64_t> index) const {
-    return data->elements[flat(index)];
+    return (*this)[flat(index)];
   }
   /// To write: makes the elements this array's own first.
   Element &set(int64_t index) {
+    if (!has(index))
+      return outside();
     own();
     return data->elements[index];
   }
@@ -138,9 +153,7 @@ public:
   /// The same elements, in their order, under another shape.
   Array reshaped(llvm::ArrayRef<int64_t> shape) const;
   /// The scalar at `index`.
-  Array elementAt(int64_t index) const {
-    return scalar(type, data->elements[index]);
-  }
+  Array elementAt(int64_t index) const { return scalar(type, (*this)[index]); }
   /// The integer of a scalar, or element `index`.
   int64_t integer(int64_t index = 0) const { return (*this)[index].integer; }
   /// The box of `box` elements at `starts`, every `strides`-th.
@@ -155,12 +168,20 @@ public:
   /// As the runtime and files hold it.
   std::vector<char> bytes() const;
 
+  /// The first misuse in this thread since the last call.
+  static Misuse takeMisuse();
+
 private:
   struct Data {
     std::vector<Element> elements;
     std::vector<Array> parts;
     bool isTuple = false;
   };
+  bool has(int64_t index) const {
+    return static_cast<uint64_t>(index) < static_cast<uint64_t>(size());
+  }
+  /// An element that is nobody's, for who asks for one that is not there.
+  static Element &outside();
   void own() {
     if (data.use_count() > 1)
       data = std::make_shared<Data>(*data);
@@ -170,9 +191,11 @@ private:
   std::shared_ptr<Data> data;
 };
 
+/// At most 2^48; 0 where a size is negative.
 int64_t countElements(llvm::ArrayRef<int64_t> shape);
 
-/// Calls `visit` for every index of `shape`, in row-major order.
+/// Calls `visit` for every index of `shape`, in row-major order, until a misuse
+/// is noted.
 void forEachIndex(llvm::ArrayRef<int64_t> shape,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
 

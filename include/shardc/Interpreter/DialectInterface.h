@@ -9,6 +9,7 @@ namespace shardc::interpreter {
 struct Table;
 
 /// Of a dialect whose ops the interpreter does not know: what computes them.
+/// Verifiers of these ops take an open size for any size.
 class HandlerDialectInterface
     : public mlir::DialectInterface::Base<HandlerDialectInterface> {
 public:

@@ -25,6 +25,8 @@ static uint64_t stepsBetween(const Format &format, double a, double b) {
 static bool
 allHold(const Array &a, const Array &b,
         llvm::function_ref<bool(const Format &, double, double)> holds) {
+  if (a.shape() != b.shape())
+    return false;
   for (int64_t i = 0; i < a.size(); ++i) {
     if (a.format().isInteger()) {
       if (a[i].integer != b[i].integer)
@@ -65,11 +67,7 @@ static bool areWithin(const Array &a, const Array &b, uint64_t least,
   });
 }
 
-static FailureOr<Values> note(Evaluator &evaluator, Operation *op,
-                              const Array &got, const Array &expected,
-                              bool holds) {
-  if (got.shape() != expected.shape())
-    holds = false;
+static FailureOr<Values> note(Evaluator &evaluator, Operation *op, bool holds) {
   if (holds)
     ++evaluator.outcome.checksHeld;
   else
@@ -80,17 +78,17 @@ static FailureOr<Values> note(Evaluator &evaluator, Operation *op,
 
 static FailureOr<Values> expectEq(Evaluator &evaluator, check::ExpectEqOp op,
                                   ArrayRef<Array> in) {
-  return note(evaluator, op, in[0], in[1], areEqual(in[0], in[1]));
+  return note(evaluator, op, areEqual(in[0], in[1]));
 }
 static FailureOr<Values> expectAlmostEq(Evaluator &evaluator,
                                         check::ExpectAlmostEqOp op,
                                         ArrayRef<Array> in) {
-  return note(evaluator, op, in[0], in[1],
+  return note(evaluator, op,
               areClose(in[0], in[1], op.getTolerance().convertToDouble()));
 }
 static FailureOr<Values>
 expectClose(Evaluator &evaluator, check::ExpectCloseOp op, ArrayRef<Array> in) {
-  return note(evaluator, op, in[0], in[1],
+  return note(evaluator, op,
               areWithin(in[0], in[1], op.getMinUlpDifference(),
                         op.getMaxUlpDifference()));
 }
@@ -100,7 +98,7 @@ static FailureOr<Values> expectEqConst(Evaluator &evaluator,
   std::optional<Array> expected = Array::read(op.getValue());
   if (!expected)
     return Evaluator::unknown(op, "a constant of elements of another kind");
-  return note(evaluator, op, in[0], *expected, areEqual(in[0], *expected));
+  return note(evaluator, op, areEqual(in[0], *expected));
 }
 static FailureOr<Values> expectAlmostEqConst(Evaluator &evaluator,
                                              check::ExpectAlmostEqConstOp op,
@@ -108,7 +106,7 @@ static FailureOr<Values> expectAlmostEqConst(Evaluator &evaluator,
   std::optional<Array> expected = Array::read(op.getValue());
   if (!expected)
     return Evaluator::unknown(op, "a constant of elements of another kind");
-  return note(evaluator, op, in[0], *expected,
+  return note(evaluator, op,
               areClose(in[0], *expected, op.getTolerance().convertToDouble()));
 }
 
@@ -132,19 +130,20 @@ static void addChecks(Table &table) {
   table.add<check::ExpectCloseOp>(expectClose);
   table.add<check::ExpectEqConstOp>(expectEqConst);
   table.add<check::ExpectAlmostEqConstOp>(expectAlmostEqConst);
-  table.handlers["check.eq"] = table.customCalls["check.eq"] = evaluateEq;
-  table.customCalls["check.expect_eq"] = [](Evaluator &evaluator, Operation *op,
-                                            ArrayRef<Array> in) {
-    return note(evaluator, op, in[0], in[1], areEqual(in[0], in[1]));
+  table.handlers["check.eq"] = table.customCalls["check.eq"] =
+      withForm(2, 1, evaluateEq);
+  auto addCall = [&](StringRef name,
+                     bool (*holds)(const Array &got, const Array &expected)) {
+    table.customCalls[name] = withForm(
+        2, 0, [holds](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+          return note(evaluator, op, holds(in[0], in[1]));
+        });
   };
-  table.customCalls["check.expect_almost_eq"] =
-      [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
-        return note(evaluator, op, in[0], in[1], areClose(in[0], in[1], 1e-3));
-      };
-  table.customCalls["check.expect_close"] =
-      [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
-        return note(evaluator, op, in[0], in[1], areWithin(in[0], in[1], 0, 3));
-      };
+  addCall("check.expect_eq", areEqual);
+  addCall("check.expect_almost_eq",
+          [](const Array &a, const Array &b) { return areClose(a, b, 1e-3); });
+  addCall("check.expect_close",
+          [](const Array &a, const Array &b) { return areWithin(a, b, 0, 3); });
 }
 
 namespace {
@@ -157,10 +156,12 @@ struct EvaluateChecks final : HandlerDialectInterface {
 void shardc::interpreter::registerConformanceHandlers(
     DialectRegistry &registry) {
   registry.insert<check::CheckDialect>();
+  registry.addExtension(+[](MLIRContext *, check::CheckDialect *dialect) {
+    dialect->addInterfaces<EvaluateChecks>();
+  });
   // Checks come as custom calls of StableHLO too.
   registry.addExtension(
-      +[](MLIRContext *context, stablehlo::StablehloDialect *dialect) {
-        dialect->addInterfaces<EvaluateChecks>();
+      +[](MLIRContext *context, stablehlo::StablehloDialect *) {
         context->loadDialect<check::CheckDialect>();
       });
 }

@@ -155,12 +155,13 @@ TEST_F(RefusalTest, ShapesThatDoNotFitWhenTheProgramRuns) {
                             "(tensor<1xi64>) -> tensor<?xi32>\n"
                             "%t = stablehlo.add %r, %s : tensor<?xi32>")
                         .str()),
-            "has operands of different shapes when it runs");
+            "'stablehlo.add' op requires the same type for all operands and "
+            "results when it runs");
   EXPECT_EQ(of("4", (iota + "%s = stablehlo.slice %r [2:5] : (tensor<?xi32>) "
                             "-> tensor<3xi32>")
                         .str()),
-            "takes 2:5 by 1 of dim 0 when it runs, expected a step of 1 or "
-            "more, inside of its 4 elements");
+            "'stablehlo.slice' op slices dim 0 from 2 to 5, which is no part "
+            "of its 4 elements when it runs");
   StringRef slice = "%r = stablehlo.real_dynamic_slice %a, %zero, %two, %n : "
                     "(tensor<3xi32>, tensor<1xi64>, tensor<1xi64>, "
                     "tensor<1xi64>) -> tensor<?xi32>";
@@ -225,6 +226,24 @@ TEST_F(RefusalTest, CollectivesThatRanksDoNotReach) {
                  channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
                  replica_groups = dense<[[0], [1]]> : tensor<2x1xi64>})"),
             "");
+}
+
+TEST_F(RefusalTest, CollectivesOfOtherShapes) {
+  EXPECT_EQ(refusalOfManual(R"(
+    %id = stablehlo.partition_id : tensor<ui32>
+    %i = stablehlo.convert %id : (tensor<ui32>) -> tensor<i64>
+    %n = stablehlo.reshape %i : (tensor<i64>) -> tensor<1xi64>
+    %u = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+    %w = "stablehlo.all_reduce"(%u) ({
+    ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+      %t = stablehlo.add %p, %q : tensor<i32>
+      stablehlo.return %t : tensor<i32>
+    }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+        use_global_device_ids} : (tensor<?xi32>) -> tensor<?xi32>
+    %s = stablehlo.add %v, %v : tensor<2xi32>)"),
+            "is between ranks whose operands have different shapes when it "
+            "runs");
 }
 
 TEST_F(RefusalTest, ShardsThatDevicesDoNotHandOn) {
@@ -313,4 +332,303 @@ TEST_F(RefusalTest, RowsOfWhatIsNotThere) {
     %e = spmd.scatter_rows %p by sum %a into %a first 0 []
         on @mesh : tensor<4xi32>, tensor<4xi32>)"),
             "writes a row that rank 0 does not have");
+}
+
+namespace {
+/// An op whose operands' types leave open what it needs of their sizes.
+struct Misfit {
+  StringRef name;
+  StringRef text;
+};
+} // namespace
+
+// A type with `?` fits every size, so what an op's verifier lets through may
+// not go together when it runs. %x and %y have 3 and 4 elements, %m is 3 by 3,
+// %n 4 by 2, %i a vector of 4 indices; their types say none of it.
+TEST_F(RefusalTest, OperandsThatDoNotGoTogether) {
+  const std::string start = R"(
+    func.func @main() {
+      %three = stablehlo.constant dense<3> : tensor<1xi64>
+      %four = stablehlo.constant dense<4> : tensor<1xi64>
+      %square = stablehlo.constant dense<3> : tensor<2xi64>
+      %oblong = stablehlo.constant dense<[4, 2]> : tensor<2xi64>
+      %cube = stablehlo.constant dense<[1, 3, 3]> : tensor<3xi64>
+      %one = stablehlo.constant dense<1.0> : tensor<f32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %yes = stablehlo.constant dense<true> : tensor<i1>
+      %x = stablehlo.dynamic_broadcast_in_dim %one, %three, dims = [] : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+      %y = stablehlo.dynamic_broadcast_in_dim %one, %four, dims = [] : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+      %p = stablehlo.dynamic_broadcast_in_dim %yes, %four, dims = [] : (tensor<i1>, tensor<1xi64>) -> tensor<?xi1>
+      %i = stablehlo.dynamic_broadcast_in_dim %zero, %four, dims = [] : (tensor<i32>, tensor<1xi64>) -> tensor<?xi32>
+      %m = stablehlo.dynamic_broadcast_in_dim %one, %square, dims = [] : (tensor<f32>, tensor<2xi64>) -> tensor<?x?xf32>
+      %n = stablehlo.dynamic_broadcast_in_dim %one, %oblong, dims = [] : (tensor<f32>, tensor<2xi64>) -> tensor<?x?xf32>
+      %c = stablehlo.dynamic_broadcast_in_dim %one, %cube, dims = [] : (tensor<f32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+      )";
+  const Misfit misfits[] = {
+      {"stablehlo.dot_general",
+       "%r = stablehlo.dot_general %m, %n, contracting_dims = [1] x [0] : "
+       "(tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>"},
+      {"stablehlo.dot", "%r = stablehlo.dot %m, %n : (tensor<?x?xf32>, "
+                        "tensor<?x?xf32>) -> tensor<?x?xf32>"},
+      {"stablehlo.triangular_solve", R"(
+       %r = "stablehlo.triangular_solve"(%m, %n) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>)"},
+      {"stablehlo.cholesky",
+       "%r = stablehlo.cholesky %n, lower = true : tensor<?x?xf32>"},
+      {"stablehlo.select",
+       "%r = stablehlo.select %p, %x, %x : tensor<?xi1>, tensor<?xf32>"},
+      {"stablehlo.clamp", "%r = stablehlo.clamp %x, %y, %x : tensor<?xf32>"},
+      {"stablehlo.compare",
+       "%r = stablehlo.compare LT, %x, %y : (tensor<?xf32>, tensor<?xf32>) -> "
+       "tensor<?xi1>"},
+      {"stablehlo.complex",
+       "%r = stablehlo.complex %x, %y : tensor<?xcomplex<f32>>"},
+      {"stablehlo.map", R"(
+       %r = "stablehlo.map"(%y, %x) <{dimensions = array<i64: 0>}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+         stablehlo.return %b : tensor<f32>
+       }) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>)"},
+      {"stablehlo.concatenate",
+       "%r = stablehlo.concatenate %m, %n, dim = 0 : (tensor<?x?xf32>, "
+       "tensor<?x?xf32>) -> tensor<?x?xf32>"},
+      {"stablehlo.dynamic_slice",
+       "%r = stablehlo.dynamic_slice %x, %zero, sizes = [4] : (tensor<?xf32>, "
+       "tensor<i32>) -> tensor<4xf32>"},
+      {"stablehlo.dynamic_update_slice",
+       "%r = stablehlo.dynamic_update_slice %x, %y, %zero : (tensor<?xf32>, "
+       "tensor<?xf32>, tensor<i32>) -> tensor<?xf32>"},
+      {"stablehlo.gather", R"(
+       %r = "stablehlo.gather"(%m, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x4xf32>)"},
+      {"stablehlo.scatter", R"(
+       %r = "stablehlo.scatter"(%y, %i, %x) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+         stablehlo.return %b : tensor<f32>
+       }) : (tensor<?xf32>, tensor<?xi32>, tensor<?xf32>) -> tensor<?xf32>)"},
+      {"stablehlo.convolution",
+       "%r = stablehlo.convolution(%c, %c) dim_numbers = [b, 0, f]x[i, 0, "
+       "o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, "
+       "feature_group_count = 1 : i64} : (tensor<?x?x?xf32>, "
+       "tensor<?x?x?xf32>) -> tensor<?x?x?xf32>"},
+      {"stablehlo.reduce", R"(
+       %r:2 = "stablehlo.reduce"(%y, %x, %one, %one) <{dimensions = array<i64: 0>}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c0: tensor<f32>, %d: tensor<f32>):
+         stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+       }) : (tensor<?xf32>, tensor<?xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>))"},
+      {"stablehlo.reduce_window", R"(
+       %r:2 = "stablehlo.reduce_window"(%y, %x, %one, %one) <{window_dimensions = array<i64: 2>}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c0: tensor<f32>, %d: tensor<f32>):
+         stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+       }) : (tensor<?xf32>, tensor<?xf32>, tensor<f32>, tensor<f32>) -> (tensor<?xf32>, tensor<?xf32>))"},
+      {"stablehlo.select_and_scatter", R"(
+       %r = "stablehlo.select_and_scatter"(%x, %y, %one) <{window_dimensions = array<i64: 2>}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+         stablehlo.return %yes : tensor<i1>
+       }, {
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+         stablehlo.return %a : tensor<f32>
+       }) : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> tensor<?xf32>)"},
+      {"stablehlo.sort", R"(
+       %r:2 = "stablehlo.sort"(%y, %x) <{dimension = 0 : i64}> ({
+       ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c0: tensor<f32>, %d: tensor<f32>):
+         %l = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+         stablehlo.return %l : tensor<i1>
+       }) : (tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>))"},
+      {"chlo.top_k", "%r:2 = chlo.top_k(%x, k = 4) : tensor<?xf32> -> "
+                     "(tensor<4xf32>, tensor<4xi32>)"},
+      {"stablehlo.fft", R"(
+       %r = stablehlo.fft %w, type = FFT, length = [4] : (tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>)"},
+  };
+  for (const Misfit &misfit : misfits) {
+    std::string text = start;
+    if (misfit.name == "stablehlo.fft")
+      text += "%w = stablehlo.complex %x, %x : tensor<?xcomplex<f32>>\n";
+    std::string said = refusal(text + misfit.text.str() + "\nreturn\n}");
+    EXPECT_TRUE(
+        StringRef(said).starts_with(("'" + misfit.name + "' op ").str()))
+        << misfit.name.str() << ": " << said;
+    EXPECT_TRUE(StringRef(said).ends_with(" when it runs"))
+        << misfit.name.str() << ": " << said;
+  }
+}
+
+// Of these no verifier asks whether the sizes fit, known or not.
+TEST_F(RefusalTest, NumbersForOtherFeatures) {
+  EXPECT_EQ(refusal(R"(
+    func.func @main() {
+      %x = stablehlo.constant dense<1.0> : tensor<2x3xf32>
+      %a = stablehlo.constant dense<1.0> : tensor<3xf32>
+      %b = stablehlo.constant dense<1.0> : tensor<4xf32>
+      %r = "stablehlo.batch_norm_inference"(%x, %a, %b, %a, %a)
+          <{epsilon = 0.001 : f32, feature_index = 1 : i64}>
+          : (tensor<2x3xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>,
+             tensor<3xf32>) -> tensor<2x3xf32>
+      return
+    })"),
+            "has 4 numbers for 3 features");
+  EXPECT_EQ(refusal(R"(
+    func.func @main() {
+      %x = stablehlo.constant dense<1.0> : tensor<2x3xf32>
+      %a = stablehlo.constant dense<1.0> : tensor<3xf32>
+      %r:3 = "stablehlo.batch_norm_training"(%x, %a, %a)
+          <{epsilon = 0.001 : f32, feature_index = 2 : i64}>
+          : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+          -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+      return
+    })"),
+            "has features in dim 2 of 2");
+}
+
+// What is handed on has the size that the type says: an op whose operands all
+// have known sizes is right once its verifier has said so.
+TEST_F(RefusalTest, SizesThatAreNotThoseOfTheType) {
+  StringRef start = R"(
+    func.func @main() {
+      %four = stablehlo.constant dense<4> : tensor<1xi64>
+      %x = stablehlo.dynamic_iota %four, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+      )";
+  EXPECT_EQ(refusal((start + R"(
+      %r = tensor.cast %x : tensor<?xi32> to tensor<3xi32>
+      return
+    })")
+                        .str()),
+            "has 4 elements in dim 0 of result 0 when it runs, its type "
+            "'tensor<3xi32>' says 3");
+  EXPECT_EQ(refusal((start + R"(
+      %r = func.call @f(%x) : (tensor<?xi32>) -> tensor<3xi32>
+      return
+    }
+    func.func private @f(%a: tensor<?xi32>) -> tensor<3xi32> {
+      %b = stablehlo.abs %a : (tensor<?xi32>) -> tensor<3xi32>
+      return %b : tensor<3xi32>
+    })")
+                        .str()),
+            "has 4 elements in dim 0 of result 0 when it runs, its type "
+            "'tensor<3xi32>' says 3");
+  EXPECT_EQ(refusal((start + R"(
+      %s = "stablehlo.while"(%x) ({
+      ^bb0(%v: tensor<3xi32>):
+        %no = stablehlo.constant dense<false> : tensor<i1>
+        stablehlo.return %no : tensor<i1>
+      }, {
+      ^bb0(%v: tensor<3xi32>):
+        stablehlo.return %v : tensor<3xi32>
+      }) : (tensor<?xi32>) -> tensor<?xi32>
+      return
+    })")
+                        .str()),
+            "'stablehlo.while' op cond takes 'tensor<3xi32>', expected the "
+            "operands' types 'tensor<4xi32>' when it runs");
+}
+
+// Of a rank that owns none of the indices, or of the sums to hand on, the block
+// may be empty, or of another size than that of its windows.
+TEST_F(RefusalTest, EmptyBlocksOfWhichNothingIsRead) {
+  StringRef start = R"(
+    %z = spmd.lookup [0, 2] along ["x"] on @mesh
+    %x = tensor.empty(%z) : tensor<?xi32>
+    %i = tensor.empty(%z) : tensor<?x1xi32>
+    %v = stablehlo.constant dense<0> : tensor<i32>
+    %r = )";
+  EXPECT_EQ(refusalOfLocal((start + R"("stablehlo.gather"(%x, %i)
+        <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}>
+        : (tensor<?xi32>, tensor<?x1xi32>) -> tensor<?xi32>)")
+                               .str()),
+            "");
+  EXPECT_EQ(
+      refusalOfLocal((start + R"("stablehlo.select_and_scatter"(%a, %x, %v)
+        <{window_dimensions = array<i64: 3>}> ({
+        ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+          %l = stablehlo.compare GE, %p, %q : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %l : tensor<i1>
+        }, {
+        ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+          stablehlo.return %p : tensor<i32>
+        }) : (tensor<4xi32>, tensor<?xi32>, tensor<i32>) -> tensor<4xi32>)")
+                         .str()),
+      "");
+}
+
+TEST_F(RefusalTest, BlocksThatDoNotGoTogether) {
+  // Ranks have one and two elements of %d.
+  EXPECT_EQ(refusalOfLocal(R"(
+    %e = stablehlo.dot_general %d, %a, contracting_dims = [0] x [0]
+        : (tensor<?xi32>, tensor<4xi32>) -> tensor<i32>)"),
+            "'stablehlo.dot_general' op left dim 0 has size 1, but right dim 0 "
+            "has size 4 when it runs");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %c = arith.constant 4 : index
+    %e = tensor.insert_slice %d into %a[0] [%c] [1]
+        : tensor<?xi32> into tensor<4xi32>)"),
+            "puts in 1 elements where there are 4");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %c = arith.constant 3 : index
+    %e = tensor.expand_shape %d [[0, 1]] output_shape [%c, 1]
+        : tensor<?xi32> into tensor<?x1xi32>)"),
+            "gives 1 elements the shape of 3");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %t = tensor.expand_shape %d [[0, 1]] output_shape [1, %n]
+        : tensor<?xi32> into tensor<1x?xi32>
+    %u = tensor.expand_shape %a [[0, 1]] output_shape [2, 2]
+        : tensor<4xi32> into tensor<2x2xi32>
+    %v = tensor.cast %u : tensor<2x2xi32> to tensor<2x?xi32>
+    %e = tensor.concat dim(0) %t, %v
+        : (tensor<1x?xi32>, tensor<2x?xi32>) -> tensor<3x?xi32>)"),
+            "joins parts of 2 and 1 elements in dim 1");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %c = arith.constant 1 : index
+    %e = tensor.dim %d, %c : tensor<?xi32>)"),
+            "asks for dim 1 of 1");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %f = tensor.cast %a : tensor<4xi32> to tensor<?xi32>
+    %e = spmd.accumulate %d into %f : tensor<?xi32>)"),
+            "has operands of different shapes when it runs");
+}
+
+// An element that is not there, or more of them than there is memory for, is an
+// error of the op, not of the process.
+TEST_F(RefusalTest, ElementsThatAreNotThere) {
+  EXPECT_EQ(refusal(R"(
+    func.func @main() {
+      %many = stablehlo.constant dense<1099511627776> : tensor<1xi64>
+      %r = stablehlo.dynamic_iota %many, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+      return
+    })"),
+            (kNotKnown + "an array of more than 2147483648 elements").str());
+  EXPECT_EQ(refusalOfLocal(R"(
+    %c = arith.constant -1 : index
+    %e = tensor.empty(%c) : tensor<?xi32>)"),
+            "has an array of less than no elements when it runs");
+  EXPECT_EQ(refusalOfLocal(R"(
+    %l = arith.constant -9223372036854775808 : index
+    %c = arith.constant -1 : index
+    %e = arith.divsi %l, %c : index)"),
+            "");
+  EXPECT_EQ(refusal(R"(
+    func.func @main() {
+      %p = stablehlo.constant dense<[7, 1]> : tensor<2xi32>
+      %r = stablehlo.custom_call @cu_lu_pivots_to_permutation(%p) : (tensor<2xi32>) -> tensor<2xi32>
+      return
+    })"),
+            "exchanges row 7 of 2");
+  StringRef square = R"(
+    func.func @main() {
+      %a = stablehlo.constant dense<1.0> : tensor<4x2xf32>
+      %b = stablehlo.constant dense<1.0> : tensor<3x3xf32>
+      )";
+  auto calls = [&](StringRef call) {
+    return refusal((square + call + "\nreturn\n}").str());
+  };
+  EXPECT_EQ(calls("%r:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) : "
+                  "(tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<i32>)"),
+            "has matrices of 4 x 2, expected square ones");
+  EXPECT_EQ(calls("%r = stablehlo.custom_call @lapack_strsm_ffi(%b, %a) : "
+                  "(tensor<3x3xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>"),
+            "solves systems of 3 unknowns for 4");
+  EXPECT_EQ(calls("%c = stablehlo.constant dense<1.0> : tensor<2x3x3xf32>\n"
+                  "%r = stablehlo.custom_call @lapack_strsm_ffi(%c, %b) : "
+                  "(tensor<2x3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>"),
+            "has other batches of right sides than of systems");
+  EXPECT_EQ(calls("%r:2 = stablehlo.custom_call @mhlo.topk(%b) "
+                  "{mhlo.attributes = {k = 4 : i64, largest = true}} : "
+                  "(tensor<3x3xf32>) -> (tensor<3x4xf32>, tensor<3x4xi32>)"),
+            "takes 4 of 3 elements");
 }
