@@ -102,3 +102,75 @@ func.func @far(%x: memref<16777216xf32>, %y: memref<16777216xf32>, %z: memref<16
   }
   return
 }
+
+// A chain of plain ops waits for itself as a formula does.
+// CHECK-LABEL: func @chain(
+//        WIDE:   arith.mulf {{.*}} : vector<64xf32>
+//       SHORT:   arith.mulf {{.*}} : vector<32xf32>
+func.func @chain(%x0: memref<5000xf32>, %x1: memref<5000xf32>, %x2: memref<5000xf32>, %y: memref<5000xf32>) {
+  linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x0, %x1, %x2 : memref<5000xf32>, memref<5000xf32>, memref<5000xf32>) outs(%y : memref<5000xf32>) {
+  ^bb0(%a0: f32, %a1: f32, %a2: f32, %out: f32):
+    %0 = arith.mulf %a0, %a1 : f32
+    %1 = arith.addf %0, %a2 : f32
+    %2 = arith.mulf %1, %a1 : f32
+    %3 = arith.addf %2, %a2 : f32
+    %4 = arith.mulf %3, %a1 : f32
+    %5 = arith.addf %4, %a2 : f32
+    %6 = arith.mulf %5, %a1 : f32
+    %7 = arith.addf %6, %a2 : f32
+    %8 = arith.mulf %7, %a1 : f32
+    %9 = arith.addf %8, %a2 : f32
+    %10 = arith.mulf %9, %a1 : f32
+    %11 = arith.addf %10, %a2 : f32
+    linalg.yield %11 : f32
+  }
+  return
+}
+
+// Of a short one a core has several under way.
+// CHECK-LABEL: func @short_chain(
+//        WIDE:   arith.mulf {{.*}} : vector<16xf32>
+//       SHORT:   arith.mulf {{.*}} : vector<8xf32>
+func.func @short_chain(%x0: memref<5000xf32>, %x1: memref<5000xf32>, %x2: memref<5000xf32>, %y: memref<5000xf32>) {
+  linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x0, %x1, %x2 : memref<5000xf32>, memref<5000xf32>, memref<5000xf32>) outs(%y : memref<5000xf32>) {
+  ^bb0(%a0: f32, %a1: f32, %a2: f32, %out: f32):
+    %0 = arith.mulf %a0, %a1 : f32
+    %1 = arith.addf %0, %a2 : f32
+    %2 = arith.mulf %1, %a1 : f32
+    %3 = arith.addf %2, %a2 : f32
+    %4 = arith.mulf %3, %a1 : f32
+    %5 = arith.addf %4, %a2 : f32
+    linalg.yield %5 : f32
+  }
+  return
+}
+
+// Of a chain that has nine values at a time, the registers hold two side by side, or one.
+// CHECK-LABEL: func @many_values(
+//        WIDE:   arith.mulf {{.*}} : vector<32xf32>
+//       SHORT:   arith.mulf {{.*}} : vector<8xf32>
+func.func @many_values(%x0: memref<5000xf32>, %x1: memref<5000xf32>, %x2: memref<5000xf32>, %x3: memref<5000xf32>, %x4: memref<5000xf32>, %x5: memref<5000xf32>, %x6: memref<5000xf32>, %x7: memref<5000xf32>, %x8: memref<5000xf32>, %y: memref<5000xf32>) {
+  linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id, #id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8 : memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>, memref<5000xf32>) outs(%y : memref<5000xf32>) {
+  ^bb0(%a0: f32, %a1: f32, %a2: f32, %a3: f32, %a4: f32, %a5: f32, %a6: f32, %a7: f32, %a8: f32, %out: f32):
+    %0 = arith.mulf %a0, %a1 : f32
+    %1 = arith.addf %0, %a2 : f32
+    %2 = arith.mulf %1, %a3 : f32
+    %3 = arith.addf %2, %a4 : f32
+    %4 = arith.mulf %3, %a5 : f32
+    %5 = arith.addf %4, %a6 : f32
+    %6 = arith.mulf %5, %a7 : f32
+    %7 = arith.addf %6, %a8 : f32
+    %8 = arith.mulf %7, %a1 : f32
+    %9 = arith.addf %8, %a2 : f32
+    %10 = arith.mulf %9, %a3 : f32
+    %11 = arith.addf %10, %a4 : f32
+    %12 = arith.mulf %11, %a5 : f32
+    %13 = arith.addf %12, %a6 : f32
+    %14 = arith.mulf %13, %a7 : f32
+    %15 = arith.addf %14, %a8 : f32
+    %16 = arith.mulf %15, %a1 : f32
+    %17 = arith.addf %16, %a2 : f32
+    linalg.yield %17 : f32
+  }
+  return
+}

@@ -341,12 +341,69 @@ static int64_t formulaTime(Operation &op) {
                                                                  : time;
 }
 
-/// True if a nest writes functions down as formulas, for enough elements to be
-/// worth the code of several vectors, and memory is not what it waits for.
-static bool waitsForFormulas(const Nest &nest) {
+/// What the longest chain of `body` takes for an element where each vector
+/// waits for the one before, in hundredths of a nanosecond: ops of floats are
+/// 2.3 each, by a chain of 40 on a core of AVX-512. Such a core looks ahead of
+/// some 60 ops that wait, so about one vector.
+static int64_t chainTime(Block &body) {
+  DenseMap<Value, int64_t> done; // in tenths
+  int64_t longest = 0;
+  for (Operation &op : body.without_terminator()) {
+    int64_t begin = 0;
+    for (Value operand : op.getOperands())
+      begin = std::max(begin, done.lookup(operand));
+    Type element = op.getNumResults() == 1
+                       ? getElementTypeOrSelf(op.getResult(0).getType())
+                       : Type();
+    int64_t time = isa_and_nonnull<FloatType>(element) ? 23 : 0;
+    if (element && element.isF64())
+      time *= 2;
+    for (Value result : op.getResults())
+      done[result] = begin + time;
+    longest = std::max(longest, begin + time);
+  }
+  return longest / 10;
+}
+
+/// How many vectors of values of `body` there are at a time. A value that is
+/// read once is read from memory by the op that wants it.
+static int64_t liveVectors(Block &body) {
+  auto isHeld = [](Value value) {
+    return isa<BlockArgument>(value) ? !value.use_empty() && !value.hasOneUse()
+                                     : !value.use_empty();
+  };
+  DenseMap<Operation *, SmallVector<Value>> last;
+  DenseSet<Value> seen;
+  for (Operation &op : llvm::reverse(body))
+    for (Value operand : op.getOperands())
+      if (isHeld(operand) && seen.insert(operand).second)
+        last[&op].push_back(operand);
+  int64_t live = llvm::count_if(body.getArguments(), isHeld), most = live;
+  for (Operation &op : body) {
+    auto ends = last.find(&op);
+    most = std::max(most, live);
+    if (ends != last.end())
+      live -= ends->second.size();
+    live += llvm::count_if(op.getResults(), isHeld);
+  }
+  // Constants outside are as many registers as there are.
+  DenseSet<Value> outside;
+  for (Operation &op : body)
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &body)
+        outside.insert(operand);
+  return most + outside.size();
+}
+
+/// How many vectors of `nest` are computed side by side: several if each waits
+/// for itself longer than for memory, and there are enough elements to be worth
+/// the code. Those of a chain of plain ops have to fit the registers; formulas
+/// have few values at a time.
+static int64_t sideBySide(const Nest &nest, unsigned vectorBits) {
+  constexpr int64_t kMost = 4, kShortChain = 25;
   linalg::GenericOp main = nest.main;
   if (nest.reduces() || nest.epilogue)
-    return false;
+    return 1;
   int64_t count = 1, time = 0, bytes = 0;
   for (const Dim &dim : nest.dims)
     count *= dim.size.guess();
@@ -363,8 +420,16 @@ static bool waitsForFormulas(const Nest &nest) {
       bytes += elementBytes(access.element);
   // 32 bytes a nanosecond.
   bool isFar = llvm::is_contained(nest.far, true);
-  return time > (isFar ? 100 * bytes / 32 : 0) &&
-         count >= (repeats ? 1 << 8 : 1 << 11);
+  int64_t memory = isFar ? 100 * bytes / 32 : 0;
+  if (count < (repeats ? 1 << 8 : 1 << 11))
+    return 1;
+  if (time > memory)
+    return kMost;
+  if (time > 0 || chainTime(*main.getBody()) <= std::max(memory, kShortChain))
+    return 1;
+  int64_t registers = vectorBits == 512 ? 32 : 16,
+          fit = registers / std::max<int64_t>(liveVectors(*main.getBody()), 1);
+  return fit >= kMost ? kMost : fit >= 2 ? 2 : 1;
 }
 
 /// Lanes of a register that elements of `nest` fill, the widest.
@@ -424,13 +489,14 @@ Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target) {
     if (wide.transposes && isCut(wide.vec) && isCut(wide.row))
       return wide;
   }
-  // A formula waits for itself; vectors side by side do not wait for each
-  // other.
-  constexpr int64_t kSideBySide = 4;
-  if (schedule.lanes == whole && !schedule.transposes &&
-      waitsForFormulas(nest)) {
+  // Ops that wait for one another leave the core idle; vectors side by side do
+  // not wait for each other.
+  int64_t beside = schedule.lanes == whole && !schedule.transposes
+                       ? sideBySide(nest, vectorBits)
+                       : 1;
+  if (beside > 1) {
     int64_t size = nest.dims[schedule.vec].size.guess();
-    int64_t lanes = kSideBySide * schedule.lanes,
+    int64_t lanes = beside * schedule.lanes,
             least = llvm::alignTo(size, schedule.lanes),
             idle = llvm::alignTo(size, lanes) - least;
     if (6 * idle <= least) {
