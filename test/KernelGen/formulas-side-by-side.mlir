@@ -72,6 +72,30 @@ func.func @few(%x: memref<1024xf32>, %y: memref<1024xf32>, %z: memref<1024xf32>)
   return
 }
 
+// Rows of 64 are written as four registers each, if a loop comes by often; rows of 32 are not.
+// CHECK-LABEL: func @rows(
+//        WIDE:   math.exp {{.*}} : vector<64xf32>
+//        WIDE:   math.exp {{.*}} : vector<16xf32>
+func.func @rows(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<32xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %many = arith.constant 100 : index
+  %half = memref.subview %x[0] [32] [1] : memref<64xf32> to memref<32xf32>
+  scf.for %i = %zero to %many step %one {
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%half : memref<32xf32>) outs(%z : memref<32xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+    }
+  }
+  return
+}
+
 // Rows of 70, apart from one another, would be five registers of eight.
 // CHECK-LABEL: func @idle(
 //        WIDE:   math.exp {{.*}} : vector<16xf32>

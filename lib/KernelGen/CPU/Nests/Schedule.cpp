@@ -421,7 +421,7 @@ static int64_t sideBySide(const Nest &nest, unsigned vectorBits) {
   // 32 bytes a nanosecond.
   bool isFar = llvm::is_contained(nest.far, true);
   int64_t memory = isFar ? 100 * bytes / 32 : 0;
-  if (count < (repeats ? 1 << 8 : 1 << 11))
+  if (count < (repeats ? 1 << 6 : 1 << 11))
     return 1;
   if (time > memory)
     return kMost;
