@@ -30,6 +30,7 @@
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <array>
 #include <mutex>
+#include <optional>
 
 using namespace mlir;
 
@@ -124,32 +125,71 @@ createMachine(ModuleOp module, StringRef arch, Optimization optimization) {
 }
 
 namespace {
-/// Machines that nobody uses now: with what they have learned of the CPU they
-/// save a third of a millisecond for each module. One serves one thread at a
-/// time.
-class IdleMachines {
+/// A TargetMachine, and the passes that write its object files once they were
+/// asked for.
+class CodeGenerator {
 public:
-  std::unique_ptr<llvm::TargetMachine> take(StringRef arch,
-                                            Optimization optimization) {
+  explicit CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine)
+      : machine(std::move(machine)) {}
+
+  llvm::TargetMachine &getMachine() { return *machine; }
+
+  /// Writes the object file of `ir` to `out`.
+  LogicalResult emitObject(llvm::Module &ir, llvm::raw_pwrite_stream &out) {
+    if (!passes) {
+      passes.emplace();
+      if (failed(addPasses(*passes, object, llvm::CodeGenFileType::ObjectFile)))
+        return failure();
+    }
+    passes->run(ir);
+    out << bytes;
+    bytes.clear();
+    return success();
+  }
+
+  /// Adds to `passes` those that write a file of `type` to `out`.
+  LogicalResult addPasses(llvm::legacy::PassManager &passes,
+                          llvm::raw_pwrite_stream &out,
+                          llvm::CodeGenFileType type) {
+    passes.add(llvm::createTargetTransformInfoWrapperPass(
+        machine->getTargetIRAnalysis()));
+    return failure(machine->addPassesToEmitFile(passes, out, nullptr, type));
+  }
+
+private:
+  std::unique_ptr<llvm::TargetMachine> machine;
+  SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream object{bytes};
+  std::optional<llvm::legacy::PassManager> passes;
+};
+
+/// Generators that nobody uses now. What a machine has learned of the CPU saves
+/// a third of a millisecond for each module, its passes nearly one: some
+/// hundred, each with what it needs and keeps of the others. One serves one
+/// thread at a time.
+class IdleGenerators {
+public:
+  std::unique_ptr<CodeGenerator> take(StringRef arch,
+                                      Optimization optimization) {
     std::lock_guard lock(mutex);
     for (Entry &entry : entries)
-      if (entry.machine && entry.arch == arch &&
+      if (entry.generator && entry.arch == arch &&
           entry.optimization == optimization)
-        return std::move(entry.machine);
+        return std::move(entry.generator);
     return nullptr;
   }
   void giveBack(StringRef arch, Optimization optimization,
-                std::unique_ptr<llvm::TargetMachine> machine) {
+                std::unique_ptr<CodeGenerator> generator) {
     std::lock_guard lock(mutex);
     Entry &entry = entries[next++ % entries.size()];
-    entry = {arch.str(), optimization, std::move(machine)};
+    entry = {arch.str(), optimization, std::move(generator)};
   }
 
 private:
   struct Entry {
     std::string arch;
     Optimization optimization = Optimization::Full;
-    std::unique_ptr<llvm::TargetMachine> machine;
+    std::unique_ptr<CodeGenerator> generator;
   };
   std::mutex mutex;
   std::array<Entry, 4> entries;
@@ -157,10 +197,10 @@ private:
 };
 } // namespace
 
-static IdleMachines &idleMachines() {
+static IdleGenerators &idleGenerators() {
   // Never destroyed: threads may compile while the process ends.
-  static auto *machines = new IdleMachines;
-  return *machines;
+  static auto *generators = new IdleGenerators;
+  return *generators;
 }
 
 /// LLVM IR of `module` for `machine`; null with a diagnostic if it does not
@@ -372,72 +412,73 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
 
 /// Calls `write` on the module's code for `arch`, and on what makes machine
 /// code of it.
-static LogicalResult
-compile(ModuleOp module, StringRef arch, Optimization optimization,
-        const std::atomic<bool> *cancelled,
-        llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
-            write) {
-  std::unique_ptr<llvm::TargetMachine> machine =
-      idleMachines().take(arch, optimization);
-  if (!machine)
-    machine = createMachine(module, arch, optimization);
-  if (!machine)
-    return failure();
-  llvm::scope_exit giveBack(
-      [&] { idleMachines().giveBack(arch, optimization, std::move(machine)); });
+static LogicalResult compile(
+    ModuleOp module, StringRef arch, Optimization optimization,
+    const std::atomic<bool> *cancelled,
+    llvm::function_ref<LogicalResult(llvm::Module &, CodeGenerator &)> write) {
+  std::unique_ptr<CodeGenerator> generator =
+      idleGenerators().take(arch, optimization);
+  if (!generator) {
+    std::unique_ptr<llvm::TargetMachine> machine =
+        createMachine(module, arch, optimization);
+    if (!machine)
+      return failure();
+    generator = std::make_unique<CodeGenerator>(std::move(machine));
+  }
+  llvm::scope_exit giveBack([&] {
+    idleGenerators().giveBack(arch, optimization, std::move(generator));
+  });
+  llvm::TargetMachine &machine = generator->getMachine();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
+  std::unique_ptr<llvm::Module> ir = translate(module, context, machine);
   if (!ir)
     return failure();
   if (optimization == Optimization::Full)
-    optimize(*ir, *machine, cancelled);
+    optimize(*ir, machine, cancelled);
   if (isSet(cancelled))
     return failure();
   if (checksThreads())
-    if (std::string unknown = addThreadChecks(*ir, machine.get());
+    if (std::string unknown = addThreadChecks(*ir, &machine);
         !unknown.empty())
       return module.emitError("ThreadSanitizer cannot be told what '")
              << unknown << "' reads and writes";
-  return write(*ir, *machine);
+  return write(*ir, *generator);
 }
 
-static LogicalResult emitFile(ModuleOp module, StringRef arch,
-                              llvm::raw_pwrite_stream &out,
-                              llvm::CodeGenFileType type,
-                              Optimization optimization,
-                              const std::atomic<bool> *cancelled) {
-  return compile(
-      module, arch, optimization, cancelled,
-      [&](llvm::Module &ir, llvm::TargetMachine &machine) -> LogicalResult {
-        llvm::legacy::PassManager passes;
-        passes.add(llvm::createTargetTransformInfoWrapperPass(
-            machine.getTargetIRAnalysis()));
-        if (machine.addPassesToEmitFile(passes, out, nullptr, type))
-          return module.emitError(
-              "this CPU's code generator cannot emit such a file");
-        passes.run(ir);
-        return success();
-      });
+static LogicalResult refuseFile(ModuleOp module) {
+  return module.emitError("this CPU's code generator cannot emit such a file");
 }
 
 LogicalResult emitObjectFile(ModuleOp module, StringRef arch,
                              llvm::raw_pwrite_stream &out,
                              Optimization optimization,
                              const std::atomic<bool> *cancelled) {
-  return emitFile(module, arch, out, llvm::CodeGenFileType::ObjectFile,
-                  optimization, cancelled);
+  return compile(
+      module, arch, optimization, cancelled,
+      [&](llvm::Module &ir, CodeGenerator &generator) -> LogicalResult {
+        return succeeded(generator.emitObject(ir, out)) ? success()
+                                                        : refuseFile(module);
+      });
 }
 
 LogicalResult emitAssembly(ModuleOp module, StringRef arch,
                            llvm::raw_pwrite_stream &out) {
-  return emitFile(module, arch, out, llvm::CodeGenFileType::AssemblyFile,
-                  Optimization::Full, /*cancelled=*/nullptr);
+  return compile(
+      module, arch, Optimization::Full, /*cancelled=*/nullptr,
+      [&](llvm::Module &ir, CodeGenerator &generator) -> LogicalResult {
+        llvm::legacy::PassManager passes;
+        if (failed(generator.addPasses(passes, out,
+                                       llvm::CodeGenFileType::AssemblyFile)))
+          return refuseFile(module);
+        passes.run(ir);
+        return success();
+      });
 }
 
 LogicalResult emitLLVMIR(ModuleOp module, StringRef arch,
                          llvm::raw_ostream &out, Optimization optimization) {
   return compile(module, arch, optimization, /*cancelled=*/nullptr,
-                 [&](llvm::Module &ir, llvm::TargetMachine &) {
+                 [&](llvm::Module &ir, CodeGenerator &) {
                    ir.print(out, nullptr);
                    return success();
                  });
