@@ -27,6 +27,11 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <array>
 #include <mutex>
@@ -232,6 +237,15 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module,
   return result;
 }
 
+static bool holdsVectors(const llvm::Loop &loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+    return llvm::any_of(*block, [](const llvm::Instruction &op) {
+      const auto *store = dyn_cast<llvm::StoreInst>(&op);
+      return (store ? store->getValueOperand() : &op)->getType()->isVectorTy();
+    });
+  });
+}
+
 namespace {
 /// Lets LLVM unroll innermost loops alone, and of those that hold vectors ones
 /// whose length is known. Kernels come tiled and unrolled as far as registers
@@ -295,17 +309,6 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
     constexpr unsigned kShort = 4;
     unsigned count = evolution.getSmallConstantMaxTripCount(&loop);
     return count > 0 && count <= kShort + 1; // the header runs once more
-  }
-
-  static bool holdsVectors(const llvm::Loop &loop) {
-    return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
-      return llvm::any_of(*block, [](const llvm::Instruction &op) {
-        const auto *store = dyn_cast<llvm::StoreInst>(&op);
-        return (store ? store->getValueOperand() : &op)
-            ->getType()
-            ->isVectorTy();
-      });
-    });
   }
 };
 } // namespace
@@ -371,6 +374,91 @@ static bool isSet(const std::atomic<bool> *cancelled) {
   return cancelled && cancelled->load(std::memory_order_relaxed);
 }
 
+namespace {
+/// How many instructions a program executes at most, where its own text says
+/// so.
+class ProgramWork {
+public:
+  explicit ProgramWork(llvm::FunctionAnalysisManager &analyses)
+      : analyses(analyses) {}
+
+  /// True if all of `module` is over in some microseconds. All of O3 takes some
+  /// milliseconds for it, which is as long as a thousand runs, and finds little
+  /// to do: kernels come in vectors and tiles.
+  bool isShort(const llvm::Module &module) {
+    constexpr uint64_t kShort = 1 << 16;
+    // Those that call one another take some time to ask.
+    constexpr unsigned kFewInstructions = 1 << 12;
+    if (module.getInstructionCount() > kFewInstructions)
+      return false;
+    uint64_t total = 0;
+    for (const llvm::Function &function : module) {
+      // Whoever has the address of a function may call it in a loop.
+      if (!function.isDeclaration() && function.hasAddressTaken())
+        return false;
+      total = llvm::SaturatingAdd(total, executedBy(function));
+    }
+    return total <= kShort;
+  }
+
+private:
+  static constexpr uint64_t kUnknown = UINT64_MAX;
+
+  uint64_t executedBy(const llvm::Function &function) {
+    if (function.isDeclaration())
+      return 0;
+    auto [known, isNew] = executed.try_emplace(&function, kUnknown);
+    if (!isNew)
+      return known->second; // unknown within itself
+    auto &body = const_cast<llvm::Function &>(function);
+    llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(body);
+    auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+    uint64_t total = 0;
+    for (const llvm::BasicBlock &block : function) {
+      uint64_t once = block.size();
+      for (const llvm::Instruction &op : block)
+        if (const auto *call = dyn_cast<llvm::CallBase>(&op))
+          if (const llvm::Function *callee = call->getCalledFunction())
+            once = llvm::SaturatingAdd(once, executedBy(*callee));
+      total = llvm::SaturatingAdd(
+          total, llvm::SaturatingMultiply(
+                     once, timesOf(loops.getLoopFor(&block), evolution)));
+    }
+    return executed[&function] = total;
+  }
+
+  /// How often what stands in `loop` is done. A single element at a time counts
+  /// as many as LLVM would make a vector of.
+  static uint64_t timesOf(const llvm::Loop *loop,
+                          llvm::ScalarEvolution &evolution) {
+    constexpr uint64_t kElements = 4;
+    uint64_t times = loop && !holdsVectors(*loop) ? kElements : 1;
+    for (; loop; loop = loop->getParentLoop()) {
+      unsigned count = evolution.getSmallConstantMaxTripCount(loop);
+      times =
+          llvm::SaturatingMultiply<uint64_t>(times, count ? count : kUnknown);
+    }
+    return times;
+  }
+
+  llvm::FunctionAnalysisManager &analyses;
+  llvm::DenseMap<const llvm::Function *, uint64_t> executed;
+};
+} // namespace
+
+/// What makes loops over single elements as fast as O3 does but for vectors.
+static llvm::ModulePassManager buildShortPipeline() {
+  llvm::FunctionPassManager functions;
+  functions.addPass(llvm::SimplifyCFGPass());
+  functions.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  functions.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  functions.addPass(llvm::InstCombinePass());
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
+  return passes;
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      const std::atomic<bool> *cancelled) {
   llvm::LoopAnalysisManager loops;
@@ -405,8 +493,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  llvm::ModulePassManager passes =
+      ProgramWork(functions).isShort(module)
+          ? buildShortPipeline()
+          : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  passes.run(module, modules);
   timing.print();
 }
 
@@ -438,8 +529,7 @@ static LogicalResult compile(
   if (isSet(cancelled))
     return failure();
   if (checksThreads())
-    if (std::string unknown = addThreadChecks(*ir, &machine);
-        !unknown.empty())
+    if (std::string unknown = addThreadChecks(*ir, &machine); !unknown.empty())
       return module.emitError("ThreadSanitizer cannot be told what '")
              << unknown << "' reads and writes";
   return write(*ir, *generator);

@@ -5,7 +5,7 @@
 // CHECK-LABEL: define {{.*}}@shardc_main
 // CHECK-COUNT-36: = load <8 x float>
 // CHECK-NOT: = load <8 x float>
-func.func @main(%a: tensor<36x36x2x8xf32>) -> tensor<36x2x36x8xf32> {
-  %0 = stablehlo.transpose %a, dims = [0, 2, 1, 3] : (tensor<36x36x2x8xf32>) -> tensor<36x2x36x8xf32>
-  return %0 : tensor<36x2x36x8xf32>
+func.func @main(%a: tensor<3600x36x2x8xf32>) -> tensor<3600x2x36x8xf32> {
+  %0 = stablehlo.transpose %a, dims = [0, 2, 1, 3] : (tensor<3600x36x2x8xf32>) -> tensor<3600x2x36x8xf32>
+  return %0 : tensor<3600x2x36x8xf32>
 }
