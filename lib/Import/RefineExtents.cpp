@@ -446,30 +446,112 @@ void Refiner::guardExtents() {
   extents = usedExtents();
 }
 
+namespace {
+/// Numbers from `least` to `most`.
+struct Limits {
+  int64_t least = 1, most = INT64_MAX;
+};
+} // namespace
+
+/// An extent that is a multiple of a dim and a number; none if it is not.
+static std::optional<LinearExtent> linearIn(const Extents &extents,
+                                            int64_t extent) {
+  const ExtentExpr &expr = extents[extent];
+  if (expr.kind == ExtentKind::Dim)
+    return LinearExtent{extent, 1, 0};
+  if (expr.kind == ExtentKind::Constant)
+    return LinearExtent{-1, 0, expr.operands[0]};
+  bool isProduct = expr.kind == ExtentKind::Multiply;
+  if (!isProduct && expr.kind != ExtentKind::Add &&
+      expr.kind != ExtentKind::Subtract)
+    return std::nullopt;
+  std::optional<LinearExtent> a = linearIn(extents, expr.operands[0]),
+                              b = linearIn(extents, expr.operands[1]);
+  constexpr int64_t most = int64_t(1) << 30;
+  for (const auto &part : {a, b})
+    if (!part || std::abs(part->coefficient) > most ||
+        std::abs(part->constant) > most)
+      return std::nullopt;
+  if (a->extent >= 0 && b->extent >= 0 && (isProduct || a->extent != b->extent))
+    return std::nullopt;
+  LinearExtent sum{std::max(a->extent, b->extent), 0, 0};
+  auto add = [&](const LinearExtent &part, int64_t times) {
+    sum.coefficient += times * part.coefficient;
+    sum.constant += times * part.constant;
+  };
+  if (isProduct) {
+    add(a->extent < 0 ? *b : *a, a->extent < 0 ? a->constant : b->constant);
+  } else {
+    add(*a, 1);
+    add(*b, expr.kind == ExtentKind::Add ? 1 : -1);
+  }
+  return sum;
+}
+
+/// What conditions say of dims one by one: n >= 128, n <= 1000.
+static std::map<int64_t, Limits> rangesOf(const Extents &extents) {
+  std::map<int64_t, Limits> ranges;
+  for (const ExtentCondition &condition : extents.conditions) {
+    const ExtentExpr &expr = extents[condition.extent];
+    if (!isOrder(expr.kind))
+      continue;
+    std::optional<LinearExtent> a = linearIn(extents, expr.operands[0]),
+                                b = linearIn(extents, expr.operands[1]);
+    if (!a || !b || (a->extent < 0) == (b->extent < 0))
+      continue;
+    // times * dim + rest >= 0
+    int64_t dim = std::max(a->extent, b->extent),
+            times = b->coefficient - a->coefficient,
+            rest = b->constant - a->constant - (expr.kind == ExtentKind::Less);
+    if (times > 0)
+      ranges[dim].least =
+          std::max(ranges[dim].least, llvm::divideCeilSigned(-rest, times));
+    else if (times < 0)
+      ranges[dim].most =
+          std::min(ranges[dim].most, llvm::divideFloorSigned(rest, -times));
+  }
+  return ranges;
+}
+
 /// Extents of arguments that the program allows.
 bool shardc::import::drawExtents(
     const Extents &extents, const Placeholders &placeholders,
     std::mt19937_64 &random,
     std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
     std::vector<int64_t> &values) {
+  struct Part {
+    int64_t dim, prime, times;
+  };
+  std::vector<Part> parts;
+  // As the placeholders: equal ones are equal, multiples are multiples.
+  std::map<int64_t, Limits> ranges = rangesOf(extents), byPrime;
+  for (int64_t i = 0; i < extents.size(); ++i) {
+    if (extents[i].kind != ExtentKind::Dim)
+      continue;
+    int64_t prime = primeIn(extents[i].placeholder, placeholders),
+            times = extents[i].placeholder / prime;
+    parts.push_back({i, prime, times});
+    Limits &range = byPrime[prime];
+    if (auto said = ranges.find(i); said != ranges.end()) {
+      range.least =
+          std::max(range.least, (said->second.least + times - 1) / times);
+      range.most = std::min(range.most, said->second.most / times);
+    }
+  }
   for (int draw = 0; draw < 256; ++draw) {
+    // Larger ones where the program allows no smaller.
+    int64_t most = draw >= 128 ? 5000 : draw % 2 ? 12 : 90;
     std::map<int64_t, int64_t> drawn;
-    for (int64_t i = 0; i < extents.size(); ++i) {
-      if (extents[i].kind != ExtentKind::Dim)
-        continue;
-      // As the placeholders: equal ones are equal, multiples are multiples.
-      int64_t placeholder = extents[i].placeholder, prime = placeholder;
-      for (const auto &pair : placeholders.primes)
-        for (int64_t known : pair)
-          if (placeholder % known == 0)
-            prime = known;
-      auto [value, isNew] = drawn.try_emplace(prime, 0);
-      // Larger ones where the program allows no smaller.
-      uint64_t most = draw >= 128 ? 5000 : draw % 2 ? 12 : 90;
-      if (isNew)
-        value->second = 1 + static_cast<int64_t>(random() % most);
-      dims[{extents[i].operands[0], extents[i].operands[1]}] =
-          value->second * (placeholder / prime);
+    for (const Part &part : parts) {
+      auto [value, isNew] = drawn.try_emplace(part.prime, 0);
+      const Limits &range = byPrime[part.prime];
+      if (isNew) {
+        int64_t count =
+            std::clamp<int64_t>(range.most - range.least + 1, 1, most);
+        value->second = range.least + static_cast<int64_t>(random() % count);
+      }
+      dims[{extents[part.dim].operands[0], extents[part.dim].operands[1]}] =
+          value->second * part.times;
     }
     std::string error;
     values = extents.evaluate(dims, error);

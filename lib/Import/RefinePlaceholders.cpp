@@ -39,6 +39,15 @@ static bool isBesidePlain(int64_t number) {
   return false;
 }
 
+int64_t shardc::import::primeIn(int64_t placeholder,
+                                const Placeholders &placeholders) {
+  for (const auto &pair : llvm::reverse(placeholders.primes))
+    for (int64_t prime : llvm::reverse(pair))
+      if (placeholder % prime == 0)
+        return prime;
+  return placeholder;
+}
+
 /// Where those are too large, since several are in one tensor: primes up to
 /// `most` of the same kind, which are told from a few times one another.
 std::vector<std::array<int64_t, 2>> shardc::import::primesUpTo(int64_t most) {

@@ -255,6 +255,8 @@ mlir::Value elementAt(mlir::ImplicitLocOpBuilder &b, mlir::Value list,
 inline bool isOrder(ExtentKind kind) {
   return kind == ExtentKind::Less || kind == ExtentKind::LessEqual;
 }
+/// The prime of which a placeholder is a multiple; itself where there is none.
+int64_t primeIn(int64_t placeholder, const Placeholders &placeholders);
 /// The dims of arguments that an extent follows from.
 std::vector<int64_t> dimsOf(const Extents &extents, int64_t extent);
 

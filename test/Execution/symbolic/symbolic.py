@@ -766,6 +766,13 @@ def ordered_extents(x, y, z):
     return x[:m] + y, y[k:] * 2, x[n - m :] - y, jnp.pad(z, ((0, m - k), (0, 0))) + y
 
 
+@program(["n, 8", "m, 8"], [0, 0], constraints=["n >= 128", "m >= 64", "m <= 100"], tolerance=1e-4)
+def bounded(x, y):
+    """Extents of which neither is as small as most that are tried, and one is in a narrow range."""
+    n, m = x.shape[0], y.shape[0]
+    return x[:128].sum(0), x[n - 100 :] * 2, jax.nn.softmax(x @ y.T, -1) @ y, jnp.pad(y, ((0, 100 - m), (0, 0)))
+
+
 def region(mesh, in_specs, out_specs, **options):
     return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
 
@@ -977,6 +984,8 @@ def drawn_extents(chosen, source, counts):
         for name in symbols
     }
     for text in chosen.constraints:
+        if found := re.fullmatch(r"([a-z]+) ([<>])= (\d+)", text):
+            extents[found[1]] = (max if found[2] == ">" else min)(extents[found[1]], int(found[3]))
         if found := re.fullmatch(r"mod\((\w+), (\d+)\) == 0", numbered_axes(text, counts)):
             extents[found[1]] *= int(found[2])
     # The last first: what is at least another one comes before it.
