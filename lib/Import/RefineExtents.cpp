@@ -108,6 +108,8 @@ std::optional<int64_t> Refiner::extentOf(Operation *op, ArrayRef<Number> args) {
             return ids[0];
           })
           .Default(std::optional<int64_t>());
+  if (made)
+    rename(*made);
   return made;
 }
 
@@ -190,23 +192,31 @@ bool Refiner::changePlaceholders(int64_t condition) {
   return divide(condition);
 }
 
-/// The extents, of which those that are not in `used` have no placeholder.
-static Extents namedAmong(const Extents &extents,
-                          const std::set<int64_t> &used) {
+Extents
+shardc::import::renumbered(const Extents &extents,
+                           function_ref<int64_t(int64_t)> placeholderOf) {
   // Count, then for each its kind, placeholder, and number of operands.
   std::vector<int64_t> words = extents.words();
   size_t at = 1;
   for (int64_t id = 0; id < extents.size(); ++id) {
-    if (extents[id].kind != ExtentKind::Dim && !extents.isConstant(id) &&
-        !used.count(id))
-      words[at + 1] = 0;
+    words[at + 1] = placeholderOf(id);
     at += 3 + extents[id].operands.size();
   }
-  Extents named;
+  Extents made;
   std::span<const int64_t> rest = words;
-  [[maybe_unused]] std::string error = named.read(rest);
+  [[maybe_unused]] std::string error = made.read(rest);
   assert(error.empty() && "extents are read as they were written");
-  return named;
+  return made;
+}
+
+/// The extents, of which those that are not in `used` have no placeholder.
+static Extents namedAmong(const Extents &extents,
+                          const std::set<int64_t> &used) {
+  return renumbered(extents, [&](int64_t id) {
+    bool isNamed = extents[id].kind == ExtentKind::Dim ||
+                   extents.isConstant(id) || used.count(id);
+    return isNamed ? extents[id].placeholder : 0;
+  });
 }
 
 const Extents &Refiner::usedExtents() {
@@ -257,6 +267,60 @@ std::optional<int64_t> Refiner::windowsOf(std::optional<int64_t> extent,
   return extent;
 }
 
+SmallVector<WindowDim> shardc::import::windowDimsOf(Operation *op) {
+  auto shapeOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  SmallVector<WindowDim> dims;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](PadOp op) {
+        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand())))
+          dims.push_back({int64_t(dim), int64_t(dim), size,
+                          op.getInteriorPadding()[dim] + 1,
+                          op.getEdgePaddingLow()[dim],
+                          op.getEdgePaddingHigh()[dim], 1, 1, 1});
+      })
+      .Case([&](ReduceWindowOp op) {
+        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs()[0])))
+          dims.push_back({int64_t(dim), int64_t(dim), size,
+                          op.getBaseDilationsOrOnes()[dim],
+                          op.getPaddingOrZeros()[dim].first,
+                          op.getPaddingOrZeros()[dim].second,
+                          op.getWindowDimensions()[dim],
+                          op.getWindowDilationsOrOnes()[dim],
+                          op.getWindowStridesOrOnes()[dim]});
+      })
+      .Case([&](ConvolutionOp op) {
+        ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+        ArrayRef<int64_t> spatial = numbers.getInputSpatialDimensions();
+        for (auto [d, dim] : llvm::enumerate(spatial))
+          dims.push_back(
+              {dim, numbers.getOutputSpatialDimensions()[d],
+               shapeOf(op.getLhs())[dim], op.getLhsDilationOrOnes()[d],
+               op.getPaddingOrZeros()[d].first,
+               op.getPaddingOrZeros()[d].second,
+               shapeOf(op.getRhs())[numbers.getKernelSpatialDimensions()[d]],
+               op.getRhsDilationOrOnes()[d], op.getWindowStridesOrOnes()[d]});
+      });
+  return dims;
+}
+
+/// How many windows there are along a dim.
+std::optional<int64_t> Refiner::windowsOf(const WindowDim &dim) {
+  auto add = [&](ExtentKind kind, std::optional<int64_t> a, int64_t b) {
+    return a ? extents.add(kind, {*a, b}) : a;
+  };
+  using K = ExtentKind;
+  std::optional<int64_t> id = dilatedExtent(dim.size, dim.dilation);
+  for (int64_t padding : {dim.low, dim.high})
+    id = add(K::Add, id, idOf(padding));
+  std::optional<int64_t> before =
+      add(K::Subtract, idOf(dim.window), extents.addConstant(1));
+  before = add(K::Multiply, before, extents.addConstant(dim.windowDilation));
+  return before ? windowsOf(add(K::Subtract, id, *before), 1, dim.stride)
+                : before;
+}
+
 /// Where a dim is cut that a reshape to or from `other` joins to the dims
 /// behind it, boundaries go by how many elements one index of it is: a product
 /// of open extents that is no size.
@@ -302,24 +366,10 @@ void Refiner::noteResult(Operation *op) {
         extents[*id].placeholder == result.getDimSize(dim))
       use(*id, op, "size", dim);
   };
-  auto windows = [&](int64_t dim, int64_t size, int64_t dilation, int64_t low,
-                     int64_t high, int64_t window, int64_t windowDilation,
-                     int64_t stride) {
-    if (!extents.isOpen(size) && !extents.isOpen(low) &&
-        !extents.isOpen(high) && !extents.isOpen(window))
-      return;
-    std::optional<int64_t> id = dilatedExtent(size, dilation);
-    for (int64_t padding : {low, high})
-      if (id)
-        id = make(K::Add, *id, idOf(padding));
-    std::optional<int64_t> before =
-        make(K::Subtract, idOf(window), constant(1));
-    if (before)
-      before = make(K::Multiply, *before, constant(windowDilation));
-    if (id && before)
-      id = make(K::Subtract, *id, *before);
-    note(dim, windowsOf(id, 1, stride));
-  };
+  for (const WindowDim &dim : windowDimsOf(op))
+    if (extents.isOpen(dim.size) || extents.isOpen(dim.low) ||
+        extents.isOpen(dim.high) || extents.isOpen(dim.window))
+      note(dim.result, windowsOf(dim));
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ConcatenateOp op) {
         int64_t dim = op.getDimension();
@@ -328,31 +378,6 @@ void Refiner::noteResult(Operation *op) {
           if (sum)
             sum = make(K::Add, *sum, idOf(shapeOf(input)[dim]));
         note(dim, sum);
-      })
-      .Case([&](PadOp op) {
-        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand())))
-          windows(dim, size, op.getInteriorPadding()[dim] + 1,
-                  op.getEdgePaddingLow()[dim], op.getEdgePaddingHigh()[dim], 1,
-                  1, 1);
-      })
-      .Case([&](ReduceWindowOp op) {
-        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs()[0])))
-          windows(dim, size, op.getBaseDilationsOrOnes()[dim],
-                  op.getPaddingOrZeros()[dim].first,
-                  op.getPaddingOrZeros()[dim].second,
-                  op.getWindowDimensions()[dim],
-                  op.getWindowDilationsOrOnes()[dim],
-                  op.getWindowStridesOrOnes()[dim]);
-      })
-      .Case([&](ConvolutionOp op) {
-        ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
-        for (size_t d = 0; d < dims.getInputSpatialDimensions().size(); ++d)
-          windows(dims.getOutputSpatialDimensions()[d],
-                  shapeOf(op.getLhs())[dims.getInputSpatialDimensions()[d]],
-                  op.getLhsDilationOrOnes()[d], op.getPaddingOrZeros()[d].first,
-                  op.getPaddingOrZeros()[d].second,
-                  shapeOf(op.getRhs())[dims.getKernelSpatialDimensions()[d]],
-                  op.getRhsDilationOrOnes()[d], op.getWindowStridesOrOnes()[d]);
       })
       .Case([&](ReshapeOp op) {
         noteStrides(op, shapeOf(op.getOperand()), shapeOf(op.getResult()));

@@ -191,6 +191,7 @@ LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
       b.getDenseI64ArrayAttr(lists[0]), b.getDenseI64ArrayAttr(lists[1]),
       b.getDenseI64ArrayAttr(lists[2]), b.getDenseI64ArrayAttr(lists[3]),
       DenseIntElementsAttr::get(padding, ArrayRef(lists[4])));
+  renameWindows(window);
   if (failed(copyComputation(op, window.getBody())) ||
       failed(import::inferResultShapes(window)))
     return failure();
@@ -496,6 +497,7 @@ FailureOr<Value> Refiner::refineConvolution(DynamicConvOp op) {
       op.getRhsDilationAttr(), op.getWindowReversalAttr(),
       op.getDimensionNumbersAttr(), op.getFeatureGroupCountAttr(),
       op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
+  renameWindows(convolution);
   if (failed(import::inferResultShapes(convolution)))
     return failure();
   noteResult(convolution);
@@ -753,10 +755,13 @@ LogicalResult Refiner::refineOp(Operation *op) {
   FailureOr<bool> replaced = replaceDynamic(op);
   if (failed(replaced) || *replaced)
     return LogicalResult(replaced);
+  if (isa<ConvolutionOp, ReduceWindowOp, SelectAndScatterOp>(op))
+    renameWindows(op);
   if (failed(refineCollective(op)) || failed(import::inferResultShapes(op)))
     return failure();
   noteResult(op);
   cutBehind(op);
+  renameBack(op);
   evaluate(op);
   return success();
 }

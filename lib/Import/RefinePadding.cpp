@@ -188,6 +188,10 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
                                       ValueRange fills,
                                       MutableArrayRef<PaddedDim> dims) {
   auto isSaid = [&](const Number &number) {
+    // What is left beside an extent that is renamed is no small number.
+    if (!placeholders->renamed.empty() && number.extent >= 0 &&
+        placeholderOf(number) >= Extents::least)
+      use(number.extent, op, "padding", -1);
     return number.extent < 0 ||
            usedExtents().isOpen(extents[number.extent].placeholder);
   };
@@ -199,7 +203,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
       if (nextChoice < replayed->size())
         choices[i] = (*replayed)[nextChoice++];
     } else {
-      if (!isSaid(dim.low) || !isSaid(dim.high))
+      if (placeholders && (!isSaid(dim.low) || !isSaid(dim.high)))
         choices[i] = choosePadding(dim);
       if (choices[i]) {
         choices[i]->isKeepable =

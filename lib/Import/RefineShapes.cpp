@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Refiner.h"
+#include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
@@ -17,6 +18,7 @@
 #include "shardc/Support/Misuse.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -348,42 +350,60 @@ struct RefineShapesPass final
     return success();
   }
 
+  /// What came of walks with placeholders.
+  struct Walk {
+    func::FuncOp open;
+    std::unique_ptr<Placeholders> placeholders;
+    std::unique_ptr<Refiner> refiner;
+  };
+
   /// Walks copies until placeholders meet all that the program asserts, and
   /// stand for nothing that it says itself. Where one number is two extents, it
-  /// looks for a way in which fewer are.
-  FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
+  /// looks for a way in which fewer are; the last is to rename extents, which
+  /// is done where `mayRename` says so of the best of the others.
+  FailureOr<Walk> walkOpen(func::FuncOp main, bool others,
+                           function_ref<bool(Refiner &)> mayRename) {
     std::set<int64_t> numbers = numbersOf(main);
-    Placeholders placeholders;
+    auto kept = std::make_unique<Placeholders>();
+    Placeholders &placeholders = *kept;
     placeholders.others = others;
     int64_t most = kMostPlaceholder;
     placeholders.primes = primesUpTo(most);
     OtherWays ways;
+    bool renames = false, isWithNames = false;
+    int64_t withoutNames = 0;
+    // Gives up what is only tried; false if there is nothing else.
+    auto giveUp = [&] {
+      if (!isWithNames)
+        return ways.isTrying() && ways.next(placeholders);
+      placeholders.renamed.clear();
+      isWithNames = false;
+      return true;
+    };
     for (int walk = 0; walk < 256; ++walk) {
       OpBuilder builder(main);
       auto copy = cast<func::FuncOp>(builder.clone(*main));
-      Refiner refiner(copy, &placeholders);
+      auto refiner = std::make_unique<Refiner>(copy, &placeholders);
       FailureOr<func::FuncOp> refined = failure();
       {
         // Of a way that is only tried there is another one.
         std::optional<ScopedDiagnosticHandler> quiet;
-        if (ways.isTrying())
+        if (ways.isTrying() || isWithNames)
           quiet.emplace(&getContext(), [](Diagnostic &) { return success(); });
-        refined = refine(copy, &refiner);
+        refined = refine(copy, refiner.get());
       }
       if (failed(refined)) {
         copy.erase();
-        if (refiner.beginsAgain())
-          continue;
-        if (!ways.isTrying() || !ways.next(placeholders))
+        if (!refiner->beginsAgain() && !giveUp())
           return failure();
         continue;
       }
-      const Extents &extents = refiner.getExtents();
+      const Extents &extents = refiner->getExtents();
       if (llvm::any_of(numbers, [&](int64_t number) {
             return extents.isOpen(number);
           })) {
         copy.erase();
-        if (ways.isTrying() && ways.next(placeholders))
+        if (giveUp())
           continue;
         placeholders.fixed.clear();
         ++placeholders.firstPrime;
@@ -399,31 +419,78 @@ struct RefineShapesPass final
                     "apart; give shapes of some arguments (--shapes)";
         copy.erase();
         most /= 2;
-        placeholders = {{}, primesUpTo(most), 0, others};
+        placeholders = Placeholders();
+        placeholders.primes = primesUpTo(most);
+        placeholders.others = others;
         ways = {};
+        renames = isWithNames = false;
         continue;
       }
-      if (refiner.getCollisions() > 0 && !ways.isSettled) {
-        ways.note(refiner, placeholders);
+      if (!renames && refiner->getCollisions() > 0 && !ways.isSettled) {
+        ways.note(*refiner, placeholders);
         if (ways.next(placeholders)) {
           copy.erase();
           continue;
         }
       }
-      // Of other placeholders all numbers are compared with those of the usual
-      // ones, which were.
-      if (!others && failed(check(main, copy, refiner, placeholders)))
-        return failure();
-      refiner.putSlices();
-      main.erase();
-      if (!extents.empty())
-        spmd::contract::Extents::set(
-            getOperation(), spmd::ExtentsAttr::get(&getContext(), extents));
-      return copy;
+      if (!renames) {
+        renames = true;
+        withoutNames = refiner->getCollisions();
+        if (mayRename(*refiner)) {
+          placeholders.renamed = refiner->findAlike();
+          isWithNames = true;
+          copy.erase();
+          continue;
+        }
+      }
+      if (isWithNames) {
+        ScopedDiagnosticHandler quiet(&getContext(),
+                                      [](Diagnostic &) { return success(); });
+        if (refiner->getCollisions() >= withoutNames || failed(verify(copy)) ||
+            failed(check(main, copy, *refiner, placeholders))) {
+          copy.erase();
+          giveUp();
+          continue;
+        }
+      }
+      return Walk{copy, std::move(kept), std::move(refiner)};
     }
     return emitUnsupported(main, "asks more of the extents of its arguments "
                                  "than could be met; give shapes of the "
                                  "arguments (--shapes)");
+  }
+
+  /// Whether extents are renamed with the usual placeholders.
+  bool renamesUsually(func::FuncOp main) {
+    ScopedDiagnosticHandler quiet(&getContext(),
+                                  [](Diagnostic &) { return success(); });
+    FailureOr<Walk> usual = walkOpen(main, /*others=*/false, hasToRename);
+    if (succeeded(usual))
+      usual->open.erase();
+    return succeeded(usual) && !usual->placeholders->renamed.empty();
+  }
+  static bool hasToRename(Refiner &refiner) {
+    return refiner.getCollisions() > 0 && !refiner.findAlike().empty();
+  }
+
+  FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
+    FailureOr<Walk> walk = walkOpen(main, others, [&](Refiner &refiner) {
+      return others ? !refiner.findAlike().empty() && renamesUsually(main)
+                    : hasToRename(refiner);
+    });
+    if (failed(walk))
+      return failure();
+    // Of other placeholders all numbers are compared with those of the usual
+    // ones, which were.
+    if (!others &&
+        failed(check(main, walk->open, *walk->refiner, *walk->placeholders)))
+      return failure();
+    walk->refiner->putSlices();
+    main.erase();
+    if (const Extents &extents = walk->refiner->getExtents(); !extents.empty())
+      spmd::contract::Extents::set(
+          getOperation(), spmd::ExtentsAttr::get(&getContext(), extents));
+    return walk->open;
   }
 
   void runOnOperation() override {

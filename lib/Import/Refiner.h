@@ -47,6 +47,9 @@ struct Placeholders {
   /// Padding that is known below is the op's own; else it is put in front, as
   /// an extent that others can be told from.
   bool keepsPadding = false;
+  /// Quotients that are renamed, by what their values in probes differ by:
+  /// which place each has among them, from the largest on (RefineNames.cpp).
+  std::map<std::vector<int64_t>, int64_t> renamed;
 };
 
 /// Placeholders are as large as can be, since small ones are beside numbers
@@ -87,6 +90,17 @@ struct PaddingChoice {
   int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
 };
 
+/// A dim along which windows are taken.
+struct WindowDim {
+  int64_t dim, result; ///< of the operand, and of the result
+  int64_t size, dilation, low, high, window, windowDilation, stride;
+  int64_t reach() const { return (window - 1) * windowDilation + 1; }
+};
+llvm::SmallVector<WindowDim> windowDimsOf(mlir::Operation *op);
+/// Of the gradient of windows those of its operand; its result has no other
+/// size.
+llvm::SmallVector<WindowDim> windowDimsOf(stablehlo::SelectAndScatterOp op);
+
 /// Two slices of one tensor, one behind the other; of a sum with their padding.
 struct JoinedSlices {
   stablehlo::RealDynamicSliceOp first, second;
@@ -125,6 +139,9 @@ public:
       return choice && choice->isKeepable;
     });
   }
+  /// Extents that have one number for some placeholders, and in some bindings,
+  /// but not in all: those to rename, as Placeholders::renamed.
+  std::map<std::vector<int64_t>, int64_t> findAlike();
   /// How dims were padded, in the order of ops; another walk does the same.
   using Paddings = std::vector<std::optional<PaddingChoice>>;
   const Paddings &getPaddings() const { return paddings; }
@@ -185,6 +202,13 @@ private:
   void noteStrides(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
                    llvm::ArrayRef<int64_t> other);
   void noteResult(mlir::Operation *op);
+  /// Values of an extent in probes; none where it has none in one of them.
+  std::vector<int64_t> probe(int64_t extent);
+  std::optional<int64_t> newNumberOf(int64_t extent, int64_t number);
+  void rename(int64_t extent);
+  void renameWindows(mlir::Operation *op);
+  void renameBack(mlir::Operation *op);
+  std::optional<int64_t> windowsOf(const WindowDim &dim);
   /// Another placeholder with which the extent of an assertion holds.
   bool changePlaceholders(int64_t condition);
   /// The extent that is dim `dim` of argument `argument`, which is open.
@@ -218,6 +242,11 @@ private:
   int64_t collisions = 0;
   Extents extents;
   Extents walked; ///< all that the walk noted
+  /// Of all extents, for each probe.
+  std::vector<std::vector<int64_t>> probes;
+  /// Of extents that are renamed, as Placeholders::renamed: how much the number
+  /// is more than the value in the first probe.
+  std::map<std::vector<int64_t>, int64_t> names;
   /// Their values in the bindings that are looked at.
   std::vector<std::vector<int64_t>> bindings;
   llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>
@@ -227,6 +256,8 @@ private:
   size_t nextChoice = 0;
   /// What is left of windows over padding of which there is too much, by dim.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> leftBehind;
+  /// What an operand that is renamed has less, by dim.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> renamedBack;
   /// Notes that `what` of an op is made of an extent, along `dim` if not -1.
   void use(int64_t extent, mlir::Operation *op, llvm::StringRef what,
            int64_t dim) {
@@ -255,6 +286,9 @@ mlir::Value elementAt(mlir::ImplicitLocOpBuilder &b, mlir::Value list,
 inline bool isOrder(ExtentKind kind) {
   return kind == ExtentKind::Less || kind == ExtentKind::LessEqual;
 }
+/// The extents with other placeholders.
+Extents renumbered(const Extents &extents,
+                   llvm::function_ref<int64_t(int64_t extent)> placeholderOf);
 /// The prime of which a placeholder is a multiple; itself where there is none.
 int64_t primeIn(int64_t placeholder, const Placeholders &placeholders);
 /// The dims of arguments that an extent follows from.

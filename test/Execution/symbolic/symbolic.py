@@ -759,6 +759,40 @@ def halves_rounded_down(x, a, b, c):
     return jax.value_and_grad(loss, (0, 1, 2))(a, b, c)
 
 
+def valid_windows(x, w, stride):
+    """A convolution without padding."""
+    return lax.conv_general_dilated(x, w, (stride,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+def valid_maxima(x, window, stride):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, window, 1), (1, stride, 1), "VALID")
+
+
+@program(["b, n, 3", "3, 3, 4", "5, 3, 2", "4, 3, 2"], [1, None, None, None], least=5, constraints=["n >= 5"])
+def windows_of_any(x, a, b, c):
+    """Of windows of 2, 3, 4 and 5, 2 apart, some are as many where n is odd, and others where it is even."""
+    maxima, threes = valid_maxima(x, 2, 2), valid_windows(x, a, 2)
+    joined = maxima[:, : threes.shape[1]] + threes[:, :, :3]
+    by_three = valid_windows(x, a, 3), valid_windows(x, b, 3), valid_maxima(x, 4, 3)
+    return joined, valid_windows(x, b, 2), valid_windows(x, c, 2), *by_three, x[:, ::2], x[:, 1::2], x[:, 2::2]
+
+
+@program(["b, n, 3", "3, 3, 3", "4, 3, 3"], [1, None, None], least=16, constraints=["n >= 16"], tolerance=1e-3)
+def windows_of_any_gradient(x, a, b):
+    """Convolutions one behind the other and beside one another, pooled; JAX exports gradients of rows that all are in windows."""
+
+    def windows(x, w):
+        reach = w.shape[0]
+        return valid_windows(x[:, : (x.shape[1] - reach) // 2 * 2 + reach], w, 2)
+
+    def loss(x, a, b):
+        deep = windows(jnp.tanh(windows(x, a)), b)
+        means = lax.reduce_window(x, 0.0, lax.add, (1, 4, 1), (1, 2, 1), "VALID") / 4
+        return (deep**2).mean() + sum(jnp.sin(y).sum() for y in (windows(x, b), valid_maxima(x, 2, 2), valid_maxima(x, 3, 2), means))
+
+    return jax.grad(loss, (0, 1, 2))(x, a, b)
+
+
 @program(["n, 4", "m, 4", "k, 4"], [0, 0, 0], constraints=["n >= m", "m >= k + 1", "k <= 1000"])
 def ordered_extents(x, y, z):
     """Extents of which the first is the largest, and the last no more than a placeholder is."""
