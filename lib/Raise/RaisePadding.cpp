@@ -9,9 +9,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Layout/ExtentSums.h"
+#include "shardc/Layout/Placeholders.h"
 #include "shardc/Raise/Passes.h"
 
 namespace shardc {
@@ -305,16 +308,110 @@ struct PadOfPad final : OpRewritePattern<spmd::PadOp> {
   }
 };
 
+/// An update of nearly all of a constant is a window of it with the constant
+/// around, as a slice of nearly all of a dim is one: what JAX prints as that
+/// one's gradient.
+///
+///     dynamic_update_slice(0 of n, x of n - 3, i)
+///     dynamic_slice(pad x by [3, 3], 3 - clamp(0, i, 3)), of n
+struct UpdateOfNearlyAll final
+    : OpRewritePattern<stablehlo::DynamicUpdateSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::DynamicUpdateSliceOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
 struct RaisePaddingPass final
     : shardc::impl::RaisePaddingPassBase<RaisePaddingPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad, PadOfPad>(
-        &getContext());
+    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad, PadOfPad,
+                 UpdateOfNearlyAll>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };
 
 } // namespace
+
+/// The scalar of which a tensor is made; null if there is none.
+static Value scalarOf(Value value, OpBuilder &builder) {
+  if (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
+    return typeOf(broadcast.getOperand()).getRank() == 0
+               ? broadcast.getOperand()
+               : Value();
+  auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                        : SplatElementsAttr();
+  if (!splat)
+    return {};
+  auto type = RankedTensorType::get({}, splat.getElementType());
+  return stablehlo::ConstantOp::create(builder, value.getLoc(),
+                                       splat.resizeSplat(type));
+}
+
+/// By how much an update of `part` of `size` elements may move, where that is
+/// little whatever is bound, and several ranks may share the dim; none where it
+/// is not.
+static std::optional<int64_t> smallMove(ModuleOp module, int64_t size,
+                                        int64_t part) {
+  constexpr int64_t leastTaken = 8;
+  int64_t move = size - part;
+  if (move < 0 || move > part / leastTaken)
+    return std::nullopt;
+  for (auto meshOp : module.getOps<spmd::MeshOp>()) {
+    spmd::MeshAttr mesh = meshOp.getMesh();
+    bool isOpen = mesh.isOpen(size) || mesh.isOpen(part);
+    if (mesh.getNumRanks() > 1 && move <= part / mesh.getNumRanks() &&
+        (!isOpen ||
+         (move <= nearby && constantDifference(mesh.getExtents().getExtents(),
+                                               size, part) == move)))
+      return move;
+  }
+  return std::nullopt;
+}
+
+LogicalResult
+UpdateOfNearlyAll::matchAndRewrite(stablehlo::DynamicUpdateSliceOp op,
+                                   PatternRewriter &rewriter) const {
+  RankedTensorType type = typeOf(op.getResult()), part = typeOf(op.getUpdate());
+  auto module = op->getParentOfType<ModuleOp>();
+  if (type == part || type.getRank() == 0 || !module)
+    return failure();
+  SmallVector<int64_t> moves, shape;
+  for (auto [start, size, taken] : llvm::zip_equal(
+           op.getStartIndices(), type.getShape(), part.getShape())) {
+    std::optional<int64_t> move = smallMove(module, size, taken);
+    Type element = typeOf(start).getElementType();
+    if (!move || !llvm::isIntN(element.getIntOrFloatBitWidth() - 1, *move))
+      return rewriter.notifyMatchFailure(op, "writes less than nearly all");
+    moves.push_back(*move);
+    shape.push_back(taken + 2 * *move);
+  }
+  Value around = scalarOf(op.getOperand(), rewriter);
+  if (!around)
+    return rewriter.notifyMatchFailure(op, "what is around is no constant");
+  SmallVector<Value> starts;
+  for (auto [start, move] : llvm::zip_equal(op.getStartIndices(), moves)) {
+    RankedTensorType scalar = typeOf(start);
+    auto number = [&](int64_t value) -> Value {
+      return stablehlo::ConstantOp::create(
+          rewriter, op.getLoc(),
+          DenseElementsAttr::get(
+              scalar, rewriter.getIntegerAttr(scalar.getElementType(), value)));
+    };
+    Value zero = number(0), most = number(move);
+    Value place = stablehlo::ClampOp::create(rewriter, op.getLoc(), scalar,
+                                             zero, start, most);
+    starts.push_back(
+        stablehlo::SubtractOp::create(rewriter, op.getLoc(), most, place));
+  }
+  SmallVector<int64_t> interior(moves.size(), 0);
+  Value padded =
+      stablehlo::PadOp::create(rewriter, op.getLoc(), type.clone(shape),
+                               op.getUpdate(), around, moves, moves, interior);
+  rewriter.replaceOpWithNewOp<stablehlo::DynamicSliceOp>(
+      op, type, padded, starts, type.getShape());
+  return success();
+}

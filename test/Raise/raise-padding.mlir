@@ -97,3 +97,35 @@ func.func @others(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<9xf32>, tenso
   %6 = stablehlo.concatenate %4, %5, dim = 0 : (tensor<2xf32>, tensor<4xf32>) -> tensor<6xf32>
   return %1, %3, %6 : tensor<9xf32>, tensor<8xf32>, tensor<6xf32>
 }
+
+// -----
+
+// The gradient of a slice of nearly all: the elements written are a window of what is padded.
+// CHECK-LABEL: func @update_of_nearly_all
+// CHECK-SAME: (%[[X:.*]]: tensor<61x4xf32>, %[[I:.*]]: tensor<i32>)
+// CHECK-DAG: %[[MOST:.*]] = stablehlo.constant dense<3> : tensor<i32>
+// CHECK-DAG: %[[PLACE:.*]] = stablehlo.clamp %{{.*}}, %[[I]], %[[MOST]]
+// CHECK-DAG: %[[START:.*]] = stablehlo.subtract %[[MOST]], %[[PLACE]]
+// CHECK: %[[PADDED:.*]] = stablehlo.pad %[[X]], %{{.*}}, low = [3, 0], high = [3, 0]
+// CHECK: stablehlo.dynamic_slice %[[PADDED]], %[[START]], %{{.*}}, sizes = [64, 4]
+// CHECK-NOT: dynamic_update_slice
+spmd.mesh @mesh = <["x"=4]>
+func.func @update_of_nearly_all(%x: tensor<61x4xf32>, %i: tensor<i32>) -> tensor<64x4xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<64x4xf32>
+  %r = stablehlo.dynamic_update_slice %zeros, %x, %i, %i : (tensor<64x4xf32>, tensor<61x4xf32>, tensor<i32>, tensor<i32>) -> tensor<64x4xf32>
+  return %r : tensor<64x4xf32>
+}
+
+// -----
+
+// What is around is no constant, or ranks have fewer elements than it may move by.
+// CHECK-LABEL: func @update_of_less
+// CHECK: stablehlo.dynamic_update_slice
+// CHECK: stablehlo.dynamic_update_slice
+spmd.mesh @mesh = <["x"=4]>
+func.func @update_of_less(%t: tensor<64x4xf32>, %x: tensor<61x4xf32>, %y: tensor<48x4xf32>, %i: tensor<i32>) -> (tensor<64x4xf32>, tensor<64x4xf32>) {
+  %zeros = stablehlo.constant dense<0.0> : tensor<64x4xf32>
+  %r = stablehlo.dynamic_update_slice %t, %x, %i, %i : (tensor<64x4xf32>, tensor<61x4xf32>, tensor<i32>, tensor<i32>) -> tensor<64x4xf32>
+  %s = stablehlo.dynamic_update_slice %zeros, %y, %i, %i : (tensor<64x4xf32>, tensor<48x4xf32>, tensor<i32>, tensor<i32>) -> tensor<64x4xf32>
+  return %r, %s : tensor<64x4xf32>, tensor<64x4xf32>
+}

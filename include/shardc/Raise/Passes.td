@@ -448,7 +448,8 @@ def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
     A roll arrives as two slices and a concatenation, a periodic, edge or mirrored padding as more of
     them. Wherever a concatenation holds elements of one tensor in the order of such a padding, it
     becomes `spmd.pad`. Slices of a padding become smaller paddings of what is padded: each reads its
-    own neighbourhood of the tensor, and there is no padded copy between.
+    own neighbourhood of the tensor, and there is no padded copy between. An update of nearly all of a
+    constant, the gradient of such a slice, is a slice of what is written with the constant around.
     ```mlir
     %a = stablehlo.slice %x [1:8] : (tensor<8xf32>) -> tensor<7xf32>
     %b = stablehlo.slice %x [0:1] : (tensor<8xf32>) -> tensor<1xf32>
