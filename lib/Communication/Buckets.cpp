@@ -6,6 +6,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -201,4 +202,14 @@ int64_t shardc::estimateBytes(Operation *op, Value value) {
                            bytes)
              ? INT64_MAX
              : bytes;
+}
+
+Formula shardc::nearHullOf(const Formula &a, const Formula &b) {
+  // What is within as many elements of a shard is still beside it.
+  constexpr int64_t farthest = 1024;
+  Formula hull = hullOf(a, b);
+  // Numbers are of one binding: in others far blocks may be between.
+  if (!hull && areClose(a, b, farthest))
+    hull = hullFormula(a, b);
+  return hull;
 }

@@ -3,6 +3,7 @@
 #define SHARDC_LIB_COMMUNICATION_BUCKETS_H
 
 #include "mlir/IR/Operation.h"
+#include "shardc/Layout/Formula.h"
 
 namespace shardc {
 
@@ -43,6 +44,10 @@ bool bundle(mlir::Block &block, const Bundling &how);
 /// Bytes of `value`, which `op` moves or gives: the most that a rank has of it
 /// in the binding by which costs are estimated; INT64_MAX where nothing says.
 int64_t estimateBytes(mlir::Operation *op, mlir::Value value);
+
+/// What is around both, if that is not much more than they are whatever is
+/// bound; else none.
+Formula nearHullOf(const Formula &a, const Formula &b);
 
 } // namespace shardc
 

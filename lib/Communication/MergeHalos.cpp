@@ -17,7 +17,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
-#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
@@ -36,10 +35,6 @@ using namespace shardc::spmd;
 static constexpr double kMaxGrowth = 1.25;
 /// More parts than these are not worth their tables: all of the hull arrives.
 static constexpr size_t kMaxParts = 64;
-
-/// What is within as many elements of a shard is still beside it, whatever the
-/// sizes.
-static constexpr int64_t kFarthest = 1024;
 
 /// One table a dim.
 using Tables = std::vector<std::vector<Interval>>;
@@ -72,6 +67,13 @@ static const DimExchange *findDim(const Exchange &exchange, int64_t dim) {
     if (entry.dim == dim)
       return &entry;
   return nullptr;
+}
+
+/// Whether its numbers are those of one binding.
+static bool isBoundLate(const Exchange &exchange) {
+  return llvm::any_of(exchange.dims, [](const DimExchange &dim) {
+    return bool(dim.neededFormula);
+  });
 }
 
 static bool reachesOut(const DimExchange &dim, int64_t size) {
@@ -167,10 +169,7 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
     if (dim.ownedFormula || other.ownedFormula) {
       if (!(dim.ownedFormula == other.ownedFormula))
         return std::nullopt;
-      Formula hull = hullOf(dim.neededFormula, other.neededFormula);
-      // Numbers are of one binding: in others far blocks may be between.
-      if (!hull && areClose(dim.neededFormula, other.neededFormula, kFarthest))
-        hull = hullFormula(dim.neededFormula, other.neededFormula);
+      Formula hull = nearHullOf(dim.neededFormula, other.neededFormula);
       if (!hull)
         return std::nullopt;
       dim.neededFormula = hull;
@@ -266,17 +265,25 @@ static std::optional<Tables> uniteExactly(const Exchange &exchange,
   return hull;
 }
 
+/// What `exchange` needs as a part of `hull`. Along dims that are bound later
+/// it is what is owned or all that is needed: these have formulas.
+static Tables partOf(const Exchange &exchange, const Exchange &hull) {
+  Tables part;
+  for (const DimExchange &whole : hull.dims) {
+    const DimExchange *dim = findDim(exchange, whole.dim);
+    bool isOwned = !dim || dim->neededFormula == whole.ownedFormula;
+    if (whole.ownedFormula)
+      part.push_back(isOwned ? whole.owned : whole.needed);
+    else
+      part.push_back(dim ? dim->needed : whole.owned);
+  }
+  return part;
+}
+
 /// As few parts as hold the same, and none where they save nothing. If `hasOwn`
 /// the last part is the own block.
 static void simplifyParts(Exchange &exchange, bool hasOwn) {
   std::vector<Tables> &parts = exchange.parts;
-  // Parts are numbers of one binding: in others all of the hull arrives.
-  if (llvm::any_of(exchange.dims, [](const DimExchange &dim) {
-        return bool(dim.ownedFormula);
-      })) {
-    parts.clear();
-    return;
-  }
   if (hasOwn) {
     // Each margin with the block that it is at.
     Tables own = std::move(parts.back());
@@ -397,10 +404,8 @@ void Merger::merge(Group &group) {
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
   // Numbers of one binding do not say what others need.
-  bool isBoundLate = llvm::any_of(group.hull.dims, [](const DimExchange &dim) {
-    return bool(dim.neededFormula);
-  });
-  Value fill = isBoundLate || readsFill(group.hull) ? group.fill : Value();
+  Value fill =
+      isBoundLate(group.hull) || readsFill(group.hull) ? group.fill : Value();
   auto merged = HaloExchangeOp::create(
       builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
       fill, builder.getArrayAttr(dims), first.getMeshAttr(),
@@ -468,6 +473,16 @@ struct MergeHalosPass final : shardc::impl::MergeHalosPassBase<MergeHalosPass> {
           bool grows = takes && whole->dims != group.hull.dims;
           if (takes)
             group.hull = std::move(*whole);
+          if (isBoundLate(group.hull)) {
+            // Without the own block it may be that none of them has a formula.
+            group.hull.parts.clear();
+            for (HaloExchangeOp op :
+                 takes ? ArrayRef(group.members) : ArrayRef<HaloExchangeOp>())
+              group.hull.parts.push_back(partOf(exchangeOf(op), group.hull));
+            if (takes)
+              group.hull.parts.push_back(
+                  partOf(ownedOnly(group.hull), group.hull));
+          }
           simplifyParts(group.hull, takes);
           if (group.members.size() > 1 || grows)
             groups.push_back(std::move(group));

@@ -205,3 +205,18 @@ func.func @far(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   %next = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [8:16, 0:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<rotate [1, 0] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)> wrap>] reason "the next block" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
   return %all, %next : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// A star: rows of shards that are bound later, and columns. Each part is along
+// dim 0 what is owned or all that is needed, so that binding knows it.
+// CHECK-LABEL: func @open_star
+// CHECK: spmd.halo_exchange {{.*}} [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by {{.*}} wrap>, <dim 1 along [] : [0:4] -> [-1:5] wrap>]
+// CHECK-SAME: parts [#spmd.part<[-1:9, 7:17], [0:4]>, #spmd.part<[0:8, 8:16], [-1:5]>]
+// CHECK-NOT: halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @open_star(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x6xf32>) {
+  %rows = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)> wrap>] reason "rows" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %columns = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>, <dim 1 along [] : [0:4] -> [-1:5] wrap>] reason "columns" on @mesh : tensor<?x4xf32> -> tensor<?x6xf32>
+  return %rows, %columns : tensor<?x4xf32>, tensor<?x6xf32>
+}

@@ -268,6 +268,24 @@ std::string shardrt::checkBorders(const Program &program) {
   return error.empty() ? writeMesh(program.table.meshShape, metadata) : error;
 }
 
+/// Binds the parts of an exchange whose dims were `compiled`: a table is what
+/// is owned of its dim, or what is needed. Where these were the same for the
+/// sizes of the estimate, what is needed: the rest of it holds what is owned
+/// too.
+static std::string bindParts(const std::vector<shardc::DimExchange> &compiled,
+                             shardc::Exchange &exchange) {
+  for (auto &part : exchange.parts)
+    for (size_t i = 0; i < std::min(part.size(), compiled.size()); ++i) {
+      const shardc::DimExchange &before = compiled[i], &now = exchange.dims[i];
+      if (before == now)
+        continue;
+      if (part[i] != before.needed && part[i] != before.owned)
+        return "has parts of an exchange that do not follow from its sizes";
+      part[i] = part[i] == before.needed ? now.needed : now.owned;
+    }
+  return {};
+}
+
 /// Writes the tables that `formulas` say over those of the sites.
 static std::string bindSites(const Formulas &formulas, const Binding &binding,
                              const std::vector<BoundTable> &tables,
@@ -280,6 +298,7 @@ static std::string bindSites(const Formulas &formulas, const Binding &binding,
       for (int64_t &size : *shape)
         size = binding.extents.resolve(size, binding.values);
   }
+  std::map<int64_t, std::vector<shardc::DimExchange>> withParts;
   for (const BoundSide &side : formulas.sides) {
     bool isThere =
         side.site >= 0 && side.site < static_cast<int64_t>(table.sites.size());
@@ -289,6 +308,9 @@ static std::string bindSites(const Formulas &formulas, const Binding &binding,
                         : &table.sites[side.site].exchange.dims;
     if (!dims || side.dim < 0 || side.dim >= static_cast<int64_t>(dims->size()))
       return "has formulas for sites that are not there";
+    shardc::Exchange &exchange = table.sites[side.site].exchange;
+    if (!side.isRow && !exchange.parts.empty())
+      withParts.try_emplace(side.site, exchange.dims);
     shardc::DimExchange &dim = (*dims)[side.dim];
     const BoundTable &bound = tables[side.formula];
     for (int64_t axis : bound.axes)
@@ -297,11 +319,14 @@ static std::string bindSites(const Formulas &formulas, const Binding &binding,
     (side.isNeeded ? dim.needed : dim.owned) =
         shardc::expandTable(bound, dim.axes, table.meshShape).intervals;
     // What there is one of for each rank is as long as there are ranks.
-    shardc::Exchange &exchange = table.sites[side.site].exchange;
     if (!side.isRow && !side.isNeeded && dim.dim >= 0 &&
         dim.dim < static_cast<int64_t>(exchange.globalShape.size()))
       exchange.globalShape[dim.dim] = dim.size();
   }
+  for (const auto &[site, compiled] : withParts)
+    if (std::string error = bindParts(compiled, table.sites[site].exchange);
+        !error.empty())
+      return error;
   return {};
 }
 
