@@ -6,6 +6,12 @@
 // keeps its part, along their first dim (the weights of a model, and their
 // gradients) are side by side in each rank's row.
 //
+// Where sizes are bound later, two exchanges may be alike for the sizes of the
+// estimate and follow from others: queries and keys of one length are cut as
+// two arguments are. Such values are moved to the same shards before, and back
+// behind, which moves nothing where they are cut alike; and where they need
+// nearly the same they get the hull.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Buckets.h"
@@ -13,7 +19,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/Slices.h"
 
 namespace shardc {
@@ -74,6 +82,57 @@ static Value reshape(OpBuilder &builder, Location loc, Value value,
 // One behind the other
 //===----------------------------------------------------------------------===//
 
+using DimExchanges = SmallVector<DimExchange>;
+
+static DimExchanges dimsOf(Operation *op) {
+  MeshAttr mesh =
+      lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName());
+  DimExchanges dims;
+  for (auto attr :
+       cast<ExchangeOpInterface>(op).getDims().getAsRange<DimExchangeAttr>())
+    dims.push_back(attr.getExchange(mesh));
+  return dims;
+}
+
+static bool areShards(const Formula &formula) {
+  return formula && formula.kind() == FormulaKind::Shards;
+}
+
+/// True if tables that are the same for the sizes of the estimate may be made
+/// one for all: by moving from shards to shards, or, of what is needed, by the
+/// hull.
+static bool mayBeOne(const Formula &a, const Formula &b, bool isNeeded) {
+  if (a == b)
+    return true;
+  if (!a || !b || areShards(a) != areShards(b))
+    return false;
+  return areShards(a) || (isNeeded && nearHullOf(a, b));
+}
+
+/// True if `a` and `b` move alike for the sizes of the estimate, and may for
+/// all.
+static bool haveAlikeDims(Operation *a, Operation *b) {
+  DimExchanges left = dimsOf(a), right = dimsOf(b);
+  if (left.size() != right.size())
+    return false;
+  bool movesBehind = false, arriveAsShards = true;
+  for (auto [x, y] : llvm::zip(left, right)) {
+    if (x.dim != y.dim || x.axes != y.axes || x.owned != y.owned ||
+        x.needed != y.needed || x.padding != y.padding ||
+        !mayBeOne(x.ownedFormula, y.ownedFormula, /*isNeeded=*/false) ||
+        !mayBeOne(x.neededFormula, y.neededFormula, /*isNeeded=*/true))
+      return false;
+    movesBehind |=
+        areShards(x.neededFormula) && !(x.neededFormula == y.neededFormula);
+    arriveAsShards &=
+        areShards(x.neededFormula) ||
+        (!x.neededFormula && llvm::all_of(x.needed, [&](Interval needed) {
+          return Interval{0, x.size()}.contains(needed);
+        }));
+  }
+  return !movesBehind || arriveAsShards;
+}
+
 /// True if both move the same parts of values of one shape.
 static bool areAlike(Operation *a, Operation *b) {
   if (a->getName() != b->getName() ||
@@ -82,11 +141,11 @@ static bool areAlike(Operation *a, Operation *b) {
     return false;
   auto left = cast<ExchangeOpInterface>(a),
        right = cast<ExchangeOpInterface>(b);
-  return left.getDims() == right.getDims() &&
-         left.getArriving() == right.getArriving() &&
+  return left.getArriving() == right.getArriving() &&
          left.getFillValue() == right.getFillValue() &&
          cast<CommunicationOpInterface>(a).getMeshName() ==
-             cast<CommunicationOpInterface>(b).getMeshName();
+             cast<CommunicationOpInterface>(b).getMeshName() &&
+         (left.getDims() == right.getDims() || haveAlikeDims(a, b));
 }
 
 /// Groups of `count` dims of which the first two are one.
@@ -157,24 +216,179 @@ static SmallVector<int64_t> stacked(int64_t count, ArrayRef<int64_t> shape) {
   return result;
 }
 
-static void stack(Bucket &bucket) {
+/// The formula that most of `dims` have, the first of these.
+static Formula
+mostCommon(ArrayRef<DimExchanges> dims,
+           llvm::function_ref<Formula(const DimExchanges &)> of) {
+  auto votes = [&](const DimExchanges &one) {
+    return llvm::count_if(
+        dims, [&](const DimExchanges &other) { return of(one) == of(other); });
+  };
+  const DimExchanges *best = dims.begin();
+  for (const DimExchanges &one : dims)
+    if (votes(one) > votes(*best))
+      best = &one;
+  return of(*best);
+}
+
+/// What all of `members` own and need: the same, or that to which they are
+/// moved, and what is around all that they need.
+static DimExchanges uniteDims(ArrayRef<DimExchanges> members) {
+  DimExchanges united = members.front();
+  for (auto [i, dim] : llvm::enumerate(united)) {
+    dim.ownedFormula = mostCommon(members, [i = i](const DimExchanges &dims) {
+      return dims[i].ownedFormula;
+    });
+    if (areShards(dim.neededFormula)) {
+      dim.neededFormula =
+          mostCommon(members, [i = i](const DimExchanges &dims) {
+            return dims[i].neededFormula;
+          });
+      continue;
+    }
+    for (const DimExchanges &other : members.drop_front())
+      if (!(dim.neededFormula == other[i].neededFormula)) {
+        Formula hull = hullOf(dim.neededFormula, other[i].neededFormula);
+        dim.neededFormula =
+            hull ? hull
+                 : hullFormula(dim.neededFormula, other[i].neededFormula);
+      }
+  }
+  return united;
+}
+
+namespace {
+/// Builds the exchange of several values that are one behind the other.
+class Stacking {
+public:
+  void stack(Bucket &bucket);
+  /// Moves that were between shards that nothing needs any more.
+  void eraseUnused() {
+    for (Operation *op : unused)
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  Value toShards(OpBuilder &builder, Operation *member, Value value,
+                 ArrayRef<DimExchange> from, ArrayRef<DimExchange> to,
+                 bool ofNeeded);
+  Value takeNeeded(OpBuilder &builder, Operation *member, Value value,
+                   ArrayRef<DimExchange> whole, ArrayRef<DimExchange> part);
+
+  SmallVector<Operation *> unused;
+};
+} // namespace
+
+/// `value`, in shards as `from` owns (or needs) them, in those of `to`.
+Value Stacking::toShards(OpBuilder &builder, Operation *member, Value value,
+                         ArrayRef<DimExchange> from, ArrayRef<DimExchange> to,
+                         bool ofNeeded) {
+  auto formula = [&](const DimExchange &dim) {
+    return ofNeeded ? dim.neededFormula : dim.ownedFormula;
+  };
+  auto communication = cast<CommunicationOpInterface>(member);
+  FlatSymbolRefAttr meshName = communication.getMeshName();
+  MeshAttr mesh = lookupMesh(member, meshName);
+  bool differs = false;
+  DimExchanges dims;
+  for (auto [before, after] : llvm::zip_equal(from, to)) {
+    DimExchange &dim = dims.emplace_back(before);
+    dim.padding = Padding::Constant;
+    dim.owned = dim.needed = ofNeeded ? before.needed : before.owned;
+    dim.ownedFormula = formula(before);
+    dim.neededFormula = formula(after);
+    differs |= !(dim.ownedFormula == dim.neededFormula);
+  }
+  if (!differs)
+    return value;
+  // What was moved to the one shards goes to the others at once.
+  Operation *maker = value.getDefiningOp();
+  if (!ofNeeded && maker && isa<HaloExchangeOp, RebalanceOp>(maker) &&
+      maker->hasOneUse() && maker->getNumOperands() == 1) {
+    DimExchanges earlier = dimsOf(maker);
+    auto follows = [](const DimExchange &first, const DimExchange &second) {
+      return first.dim == second.dim && first.axes == second.axes &&
+             first.needed == second.owned &&
+             first.neededFormula == second.ownedFormula &&
+             (areShards(first.ownedFormula) ||
+              first.ownedFormula == first.neededFormula);
+    };
+    if (earlier.size() == dims.size() &&
+        sourceOf(maker).getType() == value.getType() &&
+        llvm::all_of(llvm::zip(earlier, dims), [&](auto pair) {
+          return follows(std::get<0>(pair), std::get<1>(pair));
+        })) {
+      for (auto [first, dim] : llvm::zip(earlier, dims)) {
+        dim.owned = first.owned;
+        dim.ownedFormula = first.ownedFormula;
+      }
+      value = sourceOf(maker);
+      unused.push_back(maker);
+    }
+  }
+  SmallVector<Attribute> attrs;
+  for (const DimExchange &dim : dims)
+    attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
+  return RebalanceOp::create(builder, member->getLoc(), value.getType(), value,
+                             /*fill=*/Value(), builder.getArrayAttr(attrs),
+                             meshName, communication.getReasonAttr());
+}
+
+/// Of `value`, which is all that `whole` needs, what `part` does.
+Value Stacking::takeNeeded(OpBuilder &builder, Operation *member, Value value,
+                           ArrayRef<DimExchange> whole,
+                           ArrayRef<DimExchange> part) {
+  Location loc = member->getLoc();
+  FlatSymbolRefAttr meshName =
+      cast<CommunicationOpInterface>(member).getMeshName();
+  MeshAttr mesh = lookupMesh(member, meshName);
+  RankedTensorType type = typeOf(value);
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1)), sizes;
+  bool differs = false;
+  for (auto [all, mine] : llvm::zip_equal(whole, part)) {
+    if (mine.neededFormula == all.neededFormula)
+      continue;
+    if (!differs)
+      sizes = tensor::getMixedSizes(builder, loc, value);
+    differs = true;
+    SmallVector<int64_t> zeros(mine.needed.size(), 0);
+    offsets[mine.dim] =
+        lookUp(builder, loc, mesh, meshName, zeros, mine.axes,
+               Formula::offset(mine.neededFormula, all.neededFormula));
+    if (type.isDynamicDim(mine.dim))
+      sizes[mine.dim] =
+          lookUp(builder, loc, mesh, meshName, sizesOf(mine.needed), mine.axes,
+                 Formula::size(mine.neededFormula));
+  }
+  return differs ? takePart(builder, loc, type, value, offsets, sizes, strides)
+                 : value;
+}
+
+void Stacking::stack(Bucket &bucket) {
   Operation *last = bucket.members.back();
   OpBuilder builder(last);
   Location loc = bucket.joinLocations();
-  auto exchange = cast<ExchangeOpInterface>(last);
   int64_t count = bucket.members.size();
   RankedTensorType source = typeOf(sourceOf(last)),
                    result = typeOf(last->getResult(0));
-  SmallVector<Value> values;
+  SmallVector<DimExchanges> ofMembers;
   for (Operation *member : bucket.members)
-    values.push_back(lift(builder, member->getLoc(), sourceOf(member)));
+    ofMembers.push_back(dimsOf(member));
+  DimExchanges united = uniteDims(ofMembers);
+  SmallVector<Value> values;
+  for (auto [member, dims] : llvm::zip(bucket.members, ofMembers)) {
+    Value value = toShards(builder, member, sourceOf(member), dims, united,
+                           /*ofNeeded=*/false);
+    values.push_back(lift(builder, member->getLoc(), value));
+  }
   Value all = stablehlo::ConcatenateOp::create(
       builder, loc, source.clone(stacked(count, source.getShape())), values, 0);
   SmallVector<Attribute> dims;
   MeshAttr mesh =
       lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
-  for (auto attr : exchange.getDims().getAsRange<DimExchangeAttr>()) {
-    DimExchange dim = attr.getExchange(mesh);
+  for (DimExchange dim : united) {
     ++dim.dim;
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
@@ -185,10 +399,16 @@ static void stack(Bucket &bucket) {
   moved.setType(result.clone(stacked(count, result.getShape())));
   stack.setDimsAttr(builder.getArrayAttr(dims));
   stack.setReasonAttr(bucket.joinReasons());
-  for (auto [i, member] : llvm::enumerate(bucket.members)) {
+  for (auto [i, member, dims] : llvm::enumerate(bucket.members, ofMembers)) {
     Value part = slice(builder, member->getLoc(), moved, 0, i, i + 1);
-    member->getResult(0).replaceAllUsesWith(
-        lower(builder, member->getLoc(), part));
+    part = lower(builder, member->getLoc(), part);
+    bool areAllShards = llvm::none_of(dims, [](const DimExchange &dim) {
+      return dim.neededFormula && !areShards(dim.neededFormula);
+    });
+    part = areAllShards ? toShards(builder, member, part, united, dims,
+                                   /*ofNeeded=*/true)
+                        : takeNeeded(builder, member, part, united, dims);
+    member->getResult(0).replaceAllUsesWith(part);
   }
   bucket.retire();
 }
@@ -314,14 +534,17 @@ struct BucketExchangesPass final
 
   void runOnOperation() override {
     bool changed = false;
+    Stacking stacking;
     getOperation().walk([&](Block *block) {
       changed |=
           bundle(*block, {memberLimit, bucketLimit,
                           [](Operation *op) { return rowsOf(op).has_value(); },
                           largestBytes, haveAlikeRows, putSideBySide});
-      changed |= bundle(*block, {memberLimit, bucketLimit, mayStack,
-                                 largestBytes, areAlike, stack});
+      changed |= bundle(
+          *block, {memberLimit, bucketLimit, mayStack, largestBytes, areAlike,
+                   [&](Bucket &bucket) { stacking.stack(bucket); }});
     });
+    stacking.eraseUnused();
     if (!changed)
       markAllAnalysesPreserved();
   }

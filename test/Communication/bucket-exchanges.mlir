@@ -142,3 +142,57 @@ func.func @open_sizes_without_elements(
       : tensor<?x0xf32> -> tensor<?x0xf32>
   return %0, %1, %2, %3 : tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>, tensor<?x0xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+
+// Queries, keys and values of one length go to all heads' owners at once, though they arrive in shards of their own: queries are
+// moved to where keys are, which takes nothing where both were bound alike. Values were on their way there from elsewhere.
+// CHECK-LABEL: func @queries_and_keys(
+//  CHECK-SAME:   %[[Q:[^:]*]]: tensor<?x4xf32> {{.*}}, %[[K:[^:]*]]: tensor<?x4xf32> {{.*}}, %[[V:[^:]*]]: tensor<?x4xf32>
+//       CHECK:   %[[VK:.*]] = spmd.halo_exchange %[[V]]
+//       CHECK:   %[[QK:.*]] = spmd.rebalance %[[Q]] [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>, <dim 1 along ["x"] : [0:4, 0:4] -> [0:4, 0:4]>]
+//       CHECK:   stablehlo.concatenate
+//       CHECK:   spmd.all_to_all {{.*}} [<dim 1 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>
+//   CHECK-NOT:   all_to_all
+func.func @queries_and_keys(
+    %q: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %k: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [1, 0, 16]>}, {}]>},
+    %v: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [2, 0, 16]>}, {}]>})
+    -> (tensor<16x2xf32>, tensor<16x2xf32>, tensor<16x2xf32>) attributes {spmd.local_view} {
+  %w = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>] on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %0 = spmd.all_to_all %q [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<same [0, 16]>>, <dim 1 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<?x4xf32> -> tensor<16x2xf32>
+  %1 = spmd.all_to_all %k [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)> -> #spmd.formula<same [0, 16]>>, <dim 1 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<?x4xf32> -> tensor<16x2xf32>
+  %2 = spmd.all_to_all %w [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)> -> #spmd.formula<same [0, 16]>>, <dim 1 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<?x4xf32> -> tensor<16x2xf32>
+  return %0, %1, %2 : tensor<16x2xf32>, tensor<16x2xf32>, tensor<16x2xf32>
+}
+
+// Their gradients come back at once, and go on to where each is wanted.
+// CHECK-LABEL: func @back(
+//       CHECK:   %[[ALL:.*]] = spmd.all_to_all {{.*}} [<dim 1 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>
+//       CHECK:   %[[TO:.*]] = spmd.rebalance %{{.*}} [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>, <dim 1
+//   CHECK-NOT:   all_to_all
+//       CHECK:   return %{{.*}}, %[[TO]]
+func.func @back(%q: tensor<16x2xf32>, %k: tensor<16x2xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) attributes {spmd.local_view} {
+  %0 = spmd.all_to_all %q [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>, <dim 1 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh : tensor<16x2xf32> -> tensor<?x4xf32>
+  %1 = spmd.all_to_all %k [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>, <dim 1 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh : tensor<16x2xf32> -> tensor<?x4xf32>
+  return %0, %1 : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// Windows at each element and at every second one reach as far for these sizes: what is around both is exchanged, and each takes
+// its own of it.
+// CHECK-LABEL: func @windows(
+//       CHECK:   %[[ALL:.*]] = spmd.halo_exchange {{.*}} [<dim 1 along ["x"] : {{.*}} -> #spmd.formula<hull
+//   CHECK-NOT:   halo_exchange
+//       CHECK:   %[[FIRST:.*]] = spmd.lookup [0, 0] along ["x"] on @mesh by <offset (#spmd.formula<positions [-1, 1, 1]
+//       CHECK:   tensor.extract_slice %{{.*}}[%[[FIRST]], 0]
+//       CHECK:   %[[SECOND:.*]] = spmd.lookup [0, 0] along ["x"] on @mesh by <offset (#spmd.formula<positions [-1, 2, 1]
+//       CHECK:   tensor.extract_slice %{{.*}}[%[[SECOND]], 0]
+func.func @windows(
+    %u: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>},
+    %v: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}, {}]>}) -> (tensor<?x4xf32>, tensor<?x4xf32>) attributes {spmd.local_view} {
+  %each = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:8, 7:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 2]>)> wrap>] on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %second = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:8, 7:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 2, 1] (#spmd.formula<shards [0] (#spmd.formula<affine [1, 0, 2, 8] (#spmd.formula<given [0, 0, 16]>)>)>, #spmd.formula<same [0, 3]>)> wrap>] on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %each, %second : tensor<?x4xf32>, tensor<?x4xf32>
+}

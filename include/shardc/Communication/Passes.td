@@ -320,6 +320,7 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
     After: exchanges of one block that do not need one another are one, where the last of them was, if ranks exchange
     values of one shape alike (one behind the other in a new dim), or gather or reduce-scatter equal shards of any shape along
     the first dim (side by side in each rank's row). Only what is small travels so: the block itself is copied once more.
+    Shards that are bound later and the same for the sizes of the estimate are made the same: a `spmd.rebalance` before, and one behind.
 
     ```mlir
     // before
