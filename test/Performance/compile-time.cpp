@@ -1,21 +1,26 @@
 //===- compile-time.cpp - How long programs take to compile ---------------===//
 //
 // compile-time [--repeat=N] [--mesh=X] [--rank-threads=N] [--shapes=X]
-//              [--dynamic=X] FILE...
+//              [--dynamic=X] [--passes=MS] FILE...
 //
 // Compiles each file N times in this process and prints a line of JSON for it:
 // milliseconds of processor time of the first compilation and of the median of
 // the others, and bytes of the object file. compile_time.py makes a table of
-// it. With -time-passes also what LLVM's passes took, on stderr.
+// it. With -time-passes also what LLVM's passes took, on stderr; with
+// --passes=MS what those of MLIR took that took as long in one compilation (of
+// --mlir-timing that is the wall, which other processes make longer).
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "shardc/Pipelines/Compile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/PassTimingInfo.h"
 #include "llvm/Pass.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <sys/resource.h>
@@ -35,11 +40,54 @@ static cl::opt<std::string> dynamic("dynamic",
 static cl::opt<int64_t> threads("rank-threads", cl::desc("Threads of a rank"),
                                 cl::init(1));
 
+static cl::opt<double> passes("passes",
+                              cl::desc("Milliseconds from which passes of MLIR "
+                                       "are listed, for each compilation"),
+                              cl::init(0));
+
 /// Milliseconds of processor time that this process took so far.
 static double processorMs() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return double(now.tv_sec) * 1e3 + double(now.tv_nsec) / 1e6;
+}
+
+namespace {
+/// Adds up the processor time of each pass, those with the same name together.
+class TimePasses final : public mlir::PassInstrumentation {
+public:
+  explicit TimePasses(StringMap<double> &times) : times(times) {}
+  void runBeforePass(mlir::Pass *, mlir::Operation *) override {
+    begun.push_back(processorMs());
+  }
+  void runAfterPass(mlir::Pass *pass, mlir::Operation *) override {
+    double took = processorMs() - begun.pop_back_val();
+    // Those that nest others are none themselves.
+    if (!pass->getArgument().empty())
+      times[pass->getArgument()] += took;
+  }
+  void runAfterPassFailed(mlir::Pass *, mlir::Operation *) override {
+    begun.pop_back();
+  }
+
+private:
+  StringMap<double> &times;
+  SmallVector<double> begun;
+};
+} // namespace
+
+static void printTimes(const StringMap<double> &times) {
+  SmallVector<std::pair<double, StringRef>> rows;
+  double sum = 0;
+  for (const auto &entry : times) {
+    sum += entry.second;
+    if (entry.second >= passes)
+      rows.emplace_back(entry.second, entry.first());
+  }
+  llvm::sort(rows, std::greater<>());
+  for (auto [took, name] : rows)
+    errs() << format("%8.1f  ", took) << name << "\n";
+  errs() << format("%8.1f  all passes\n", sum);
 }
 
 /// Compiles `path` in `context` and returns the object file's bytes; 0 where it
@@ -53,7 +101,14 @@ static size_t compileOnce(mlir::MLIRContext &context, StringRef path) {
   options.shapes = shapes;
   options.dynamic = dynamic;
   options.threads = threads;
+  StringMap<double> times;
+  if (passes > 0)
+    options.instrument = [&](mlir::PassManager &pm) {
+      pm.addInstrumentation(std::make_unique<TimePasses>(times));
+    };
   mlir::FailureOr<CompiledProgram> program = compileProgram(*module, options);
+  if (passes > 0)
+    printTimes(times);
   return failed(program) ? 0 : program->object.size();
 }
 
