@@ -201,6 +201,8 @@ void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
   if (options.trace)
     pm.addPass(createCallMarksPass());
   pm.addPass(createMergeStepPass());
+  // Once it is known where the entry has the buffers from.
+  pm.addNestedPass<func::FuncOp>(createFoldAddressesPass());
   buildCpuToLLVMPipeline(pm, kernelOptions(options));
   pm.addPass(createCheckStatusPass());
   pm.addPass(createVerifyLoweredPass());

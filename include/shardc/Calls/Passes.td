@@ -231,6 +231,35 @@ def MergeStepPass : Pass<"spmd-merge-step", "::mlir::ModuleOp"> {
   }];
 }
 
+def FoldAddressesPass : Pass<"spmd-fold-addresses", "::mlir::func::FuncOp"> {
+  let summary = "Read the address of a buffer where it comes from.";
+  let description = [{
+    Before: `memref.extract_aligned_pointer_as_index` of views of a buffer whose descriptor was put together here. After: the
+    pointer that was put in, and that of a `memref.view` so many bytes behind it; views and descriptors that nothing else reads are
+    gone. Other buffers stay as they are.
+
+    ```mlir
+    // before
+    func.func @f(%arena: !llvm.ptr, %empty: !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, %at: index) -> index {
+      %0 = llvm.insertvalue %arena, %empty[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+      %1 = builtin.unrealized_conversion_cast %0 : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<?xi8>
+      %2 = memref.view %1[%at][] : memref<?xi8> to memref<8xf32>
+      %3 = memref.extract_aligned_pointer_as_index %2 : memref<8xf32> -> index
+      return %3 : index
+    }
+    // after
+    func.func @f(%arg0: !llvm.ptr, %arg1: !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, %arg2: index) -> index {
+      %0 = arith.index_cast %arg2 : index to i64
+      %1 = llvm.getelementptr %arg0[%0] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %2 = llvm.ptrtoint %1 : !llvm.ptr to i64
+      %3 = arith.index_cast %2 : i64 to index
+      return %3 : index
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def LowerControlFlowPass : Pass<"spmd-lower-control-flow"> {
   let summary = "Turn structured loops and conditionals into branches, from the last to the first.";
   let description = [{
