@@ -16,6 +16,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -370,6 +371,27 @@ static bool copiesLoopNest(llvm::StringRef pass, const llvm::Any &unit) {
   return loop && !(*loop)->isInnermost();
 }
 
+/// Whether `function` is a long line of calls, as the step of a long program
+/// is, which is left where one fails: what is called takes the time of a step,
+/// but this would take most of LLVM's.
+static bool isLineOfCalls(const llvm::Function &function) {
+  // One call and what it takes: addresses, and the check of a status.
+  constexpr unsigned kLong = 500, kInstructionsOfCall = 10;
+  if (function.isDeclaration() || function.getInstructionCount() < kLong)
+    return false;
+  unsigned calls = 0;
+  for (const llvm::BasicBlock &block : function) {
+    if (block.hasNPredecessorsOrMore(2) && !llvm::succ_empty(&block))
+      return false;
+    for (const llvm::Instruction &op : block) {
+      if (op.getType()->isVectorTy())
+        return false;
+      calls += isa<llvm::CallBase>(op);
+    }
+  }
+  return calls * kInstructionsOfCall >= function.getInstructionCount();
+}
+
 static bool isSet(const std::atomic<bool> *cancelled) {
   return cancelled && cancelled->load(std::memory_order_relaxed);
 }
@@ -472,11 +494,19 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::TimePassesHandler timing(llvm::TimePassesIsEnabled);
   timing.registerCallbacks(callbacks);
+  llvm::SmallPtrSet<const llvm::Function *, 8> lines;
+  for (llvm::Function &function : module)
+    if (isLineOfCalls(function))
+      lines.insert(&function);
+  auto isLine = [&](const llvm::Any &unit) {
+    const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
+    return function && lines.contains(*function);
+  };
   // Finds out whom indirect calls may reach. There are none, and it compares
   // all calls with one another.
   callbacks.registerShouldRunOptionalPassCallback(
       [&](llvm::StringRef pass, llvm::Any unit) {
-        return pass != "CalledValuePropagationPass" &&
+        return pass != "CalledValuePropagationPass" && !isLine(unit) &&
                !copiesLoopNest(pass, unit) && !isSet(cancelled);
       });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
@@ -498,6 +528,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
           ? buildShortPipeline()
           : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
+  // Fast instruction selection, and no scheduling.
+  for (llvm::Function &function : module)
+    if (lines.contains(&function)) {
+      function.addFnAttr(llvm::Attribute::NoInline);
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+    }
   timing.print();
 }
 
