@@ -87,6 +87,7 @@ class Kernel:
     parameters: int = 0x210  # where the constant bank holds the first argument
     base: int = 0x210  # ... and what addresses of arguments are counted from
     sizes: int = 0
+    constants: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # words of other banks, by bank
 
     @property
     def grid(self) -> int:
@@ -102,6 +103,14 @@ PARAMETERS = {"8": 0x160, "9": 0x210, "10": 0x380, "12": 0x380}
 
 def split_operands(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def read_instruction(opcode: str, operands: str, predicate: str, control: Control = Control()) -> Instruction:
+    """As nvdisasm prints it in JSON, where PR (all predicates, an operand of P2R) is in the guard's place."""
+    parts = split_operands(operands)
+    if predicate == "PR":
+        return Instruction(opcode, (parts[0], predicate, *parts[1:]), "", control)
+    return Instruction(opcode, parts, predicate.removeprefix("@"), control)
 
 
 def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, int], dict[str, int], list[str]]:
@@ -141,6 +150,16 @@ def read_sections(cubin: bytes) -> tuple[dict[str, tuple[int, int]], dict[str, i
     return places, registers, starts, symbols
 
 
+def constants_of(cubin: bytes, places: dict[str, tuple[int, int]], name: str) -> dict[str, tuple[int, ...]]:
+    """Words of a kernel's constant banks but the arguments', by bank: numbers too long for an instruction."""
+    banks = {}
+    for section, (begin, size) in places.items():
+        bank, _, owner = section.removeprefix(".nv.constant").partition(".")
+        if section.startswith(".nv.constant") and owner == name and bank != "0":
+            banks[hex(int(bank))] = struct.unpack_from(f"<{size // 4}I", cubin, begin)
+    return banks
+
+
 def controls_of(cubin: bytes, place: tuple[int, int]) -> list[Control]:
     """Of each instruction in a section of machine code."""
     begin, size = place
@@ -165,12 +184,7 @@ def read_cubin(path: Path, nvdisasm: str = "", wanted: Container[str] | None = N
         if wanted is not None and name not in wanted:
             continue
         code = [
-            Instruction(
-                one["opcode"],
-                split_operands(one.get("operands", "")),
-                one.get("predicate", "").removeprefix("@"),
-                control,
-            )
+            read_instruction(one["opcode"], one.get("operands", ""), one.get("predicate", ""), control)
             for one, control in zip(function["sass-instructions"], controls_of(cubin, places[f".text.{name}"]))
         ]
         while code and code[-1].name in ("NOP", "BRA"):
@@ -185,5 +199,6 @@ def read_cubin(path: Path, nvdisasm: str = "", wanted: Container[str] | None = N
             starts.get(name, PARAMETERS[major]),
             PARAMETERS[major],
             SIZES[major],
+            constants_of(cubin, places, name),
         )
     return kernels

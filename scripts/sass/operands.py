@@ -88,6 +88,9 @@ def split_results(one: Instruction) -> tuple[list[str], list[str]]:
     return written, rest
 
 
+# What P2R packs, from its first bit on.
+PREDICATES = [f"P{i}" for i in range(7)]
+
 # Registers that a load of so many bits, or of so many matrices, fills.
 LOADED = {"64": 2, "128": 4, "256": 8, "2": 2, "4": 4}
 
@@ -116,6 +119,8 @@ def read_by(one: Instruction) -> list[str]:
     found = [name for operand in rest for name in registers_of(operand)]
     if "WIDE" in one.suffixes and len(rest) >= 3 and (match := re.match(r"-?(UR|R)(\d+)", rest[2])):
         found.append(f"{match.group(1)}{int(match.group(2)) + 1}")
+    if one.name == "P2R":
+        found += PREDICATES
     if one.guard:
         found += registers_of(one.guard)
         found += [name for operand in written for name in registers_of(operand)]  # what was there may stay

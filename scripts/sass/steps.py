@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from sass.cubin import Instruction
-from sass.operands import is_predicate, is_wide, split_results, written_by
+from sass.operands import PREDICATES, is_predicate, is_wide, split_results, written_by
 from sass.values import (
     LONG,
     MASK,
@@ -20,6 +20,7 @@ from sass.values import (
     as_float,
     bits_reader,
     combined_flags,
+    constant_at,
     flag_reader,
     float_reader,
     known,
@@ -312,7 +313,6 @@ UNKNOWN = (
     "DSETP",
     "HSETP2",
     "MATCH",
-    "P2R",
     "FFMA",
     "FADD",
     "FMNMX",
@@ -348,7 +348,7 @@ def bitwise(one: Instruction) -> Step:
 
 
 def load_constant(one: Instruction) -> Step:
-    """LDC: 1 to 16 bytes of the arguments."""
+    """LDC: 1 to 16 bytes of a constant bank."""
     bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 32)
     bank, place = re.findall(r"\[([^\]]*)\]", split_results(one)[1][0])[:2]
     where, names = address_reader(f"[{place}]"), written_by(one)
@@ -356,7 +356,7 @@ def load_constant(one: Instruction) -> Step:
     def step(values: Values) -> None:
         at = where(values)
         for i, name in enumerate(names):
-            value = None if at is None or bank != "0x0" else values.get(f"c{at + 4 * i}", 0)
+            value = None if at is None else constant_at(values, bank, at + 4 * i)
             values[name] = None if value is None else value & (1 << bits) - 1
 
     return step
@@ -379,6 +379,26 @@ def select(one: Instruction) -> Step:
             write(values, None)
         else:
             write(values, (min if chosen else max)(a, b, key=lambda v: v if unsigned else signed(v)))
+
+    return step
+
+
+def pack_predicates(one: Instruction) -> Step | None:
+    """P2R: predicates as bits of a word, under a mask; other bits are those of the second operand."""
+    (_, rest), write = split_results(one), writers_of(one)[0]
+    if one.suffixes or len(rest) != 3 or rest[0] != "PR":
+        return None
+    kept, mask = reader(rest[1]), reader(rest[2])
+
+    def step(values: Values) -> None:
+        result, wanted = kept(values), mask(values)
+        for i, name in enumerate(PREDICATES):
+            if result is None or wanted is None:
+                break
+            if wanted >> i & 1:
+                flag = values.get(name, 0)
+                result = None if flag is None else result & ~(1 << i) | flag << i
+        write(values, result)
 
     return step
 
@@ -456,6 +476,7 @@ STEPS: dict[str, Callable[[Instruction], Step | None]] = {
         (bitwise, "LOP3 ULOP3"),
         (load_constant, "LDC ULDC LDCU"),
         (select, "SEL USEL FSEL IMNMX VIMNMX UIMNMX UVIMNMX"),
+        (pack_predicates, "P2R"),
         (vote, "VOTE VOTEU"),
         (constant_halves, "HFMA2"),
         (answer, "ELECT SYNCS USETMAXREG ACQBULK FCHK"),

@@ -19,6 +19,15 @@ Reader = Callable[[Values], int | None]
 Writer = Callable[[Values, int | None], None]
 
 
+def constant_name(bank: str, at: int) -> str:
+    return f"c{at}" if bank == "0x0" else f"c{bank}[{at}]"
+
+
+def constant_at(values: Values, bank: str, at: int) -> int | None:
+    """A word of a constant bank: 0x0 has the arguments, others what ptxas put there."""
+    return values.get(constant_name(bank, at), 0 if bank == "0x0" else None)
+
+
 @functools.cache
 def flag_reader(operand: str) -> Reader:
     name, negated = operand.lstrip("!"), operand.startswith("!")
@@ -78,10 +87,8 @@ def reader(operand: str, wide: bool = False) -> Reader:
 
         def constant(values: Values) -> int | None:
             at = where(values)
-            if bank != "0x0" or at is None:
-                return None
-            value = values.get(f"c{at}", 0)
-            return value if value is None or not wide else value | (values.get(f"c{at + 4}", 0) or 0) << 32
+            words = [None if at is None else constant_at(values, bank, at + 4 * i) for i in range(1 + wide)]
+            return None if None in words else sum((word or 0) << 32 * i for i, word in enumerate(words))
 
         return constant
     try:

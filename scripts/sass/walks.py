@@ -18,7 +18,7 @@ from sass.flow import BRANCHES, Block, basic_blocks, needed_for_control, target_
 from sass.launches import Launch, block_at
 from sass.operands import TOUCHING, instruction_operand, is_predicate, place_of
 from sass.steps import Step, compile_step
-from sass.values import MASK, Reader, Values, address_reader, flag_reader, reader
+from sass.values import MASK, Reader, Values, address_reader, constant_name, flag_reader, reader
 
 
 @dataclasses.dataclass
@@ -173,6 +173,9 @@ def walk_warp(
     for i in range(3):
         values[f"c{kernel.sizes + 4 * i}"] = launch.block[i]
         values[f"c{kernel.grid + 4 * i}"] = launch.grid[i]
+    for bank, words in kernel.constants.items():
+        for i, word in enumerate(words):
+            values[constant_name(bank, 4 * i)] = word
     for i, word in enumerate(launch.words):
         values[f"c{kernel.parameters + 8 * i}"] = word & MASK
         values[f"c{kernel.parameters + 8 * i + 4}"] = word >> 32

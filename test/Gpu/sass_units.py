@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import gauge
 import scheduler
 from sass.costs import bytes_of, shared_bytes, tensor_memory_work, tensor_work
-from sass.cubin import Control, Instruction, Kernel, read_cubin, split_operands
+from sass.cubin import Control, Instruction, Kernel, read_cubin, read_instruction, split_operands
 from sass.flow import basic_blocks, loops_of, needed_for_control
 from sass.launches import Launch
 from sass.operands import read_by
@@ -119,6 +119,18 @@ class Arithmetic(unittest.TestCase):
         words = {f"c{0x380 + 4 * i}": i + 1 for i in range(4)}
         for i in range(4):
             self.assertEqual(result("LDCU.128 UR8, c[0x0][0x380]", f"UR{8 + i}", **words), i + 1)
+
+    def test_predicates_as_a_word(self) -> None:
+        self.assertEqual(result("P2R R0, PR, RZ, 0x44", "R0", P0=1, P2=1, P6=1), 0x44)
+        self.assertEqual(result("P2R R0, PR, R1, 0x4", "R0", R1=0x15, P2=0), 0x11)
+        self.assertIsNone(result("P2R R0, PR, RZ, 0x4", "R0", P2=None))
+        self.assertEqual(read_instruction("P2R", "R0, RZ, 0x4", "PR"), code("P2R R0, PR, RZ, 0x4")[0])
+
+    def test_constants_of_other_banks(self) -> None:
+        words = {"c0x2[0]": 0x100, "c0x2[4]": 3}
+        self.assertEqual(result("IMAD.WIDE.U32 R0, R2, 0x4, c[0x2][0x0]", "R0", R2=1, **words), 0x104)
+        self.assertEqual(result("IMAD.WIDE.U32 R0, R2, 0x4, c[0x2][0x0]", "R1", R2=1, **words), 3)
+        self.assertIsNone(result("IMAD.WIDE.U32 R0, R2, 0x4, c[0x3][0x0]", "R0", R2=1, **words))
 
     def test_all_of_a_result_is_unknown(self) -> None:
         """What was in any of its registers before is no longer there."""
