@@ -477,6 +477,8 @@ class Row:
             found.append(f"{self.slots:.1f} slots an element, expected at most {self.counted.slots:g}")
         if self.counted.launches and len(self.program.launches) > self.counted.launches:
             found.append(f"{len(self.program.launches)} launches, expected at most {self.counted.launches}")
+        if (share := self.least / self.program.seconds) < self.counted.share:
+            found.append(f"{share:.0%} of what the GPU can, expected at least {self.counted.share:.0%}")
         if lost := sum(figures.unplaced for figures in self.program.launches):
             found.append(f"{lost} addresses that are not known, expected none")
         if any(figures.unmodelled for figures in self.program.launches):

@@ -24,6 +24,7 @@ class Counted:
     traffic: object = None
     slots: float = 0  # most slots an element, at ``small``; 0: not bounded yet
     launches: int = 0  # most of them
+    share: float = 0  # least share of what the GPU can, at ``small``; 0: not bounded
     flags: tuple[str, ...] = ()
     speed: float = 1  # of tensor cores on its work, beside 16 bits
 
@@ -168,6 +169,8 @@ def programs() -> list[Counted]:
         Counted("bf16 product", "b200", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=9),
         Counted("f8 product", "h100", narrow, (8192,), (1024,), square, cube, speed=2, slots=16, launches=1),
         # Tiles enough for pairs of blocks.
+        # ... and of clusters: two blocks load their right operand once.
+        Counted("bf16 product of clusters", "h100", lambda n: product("bf16", n), (8192,), (4096,), square, cube, slots=47, launches=1, share=0.96),
         Counted("bf16 product of pairs", "b200", lambda n: product("bf16", n), (8192,), (4096,), square, cube, slots=9.1),
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube, slots=56),
         Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=742, flags=highest),
