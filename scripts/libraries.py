@@ -279,10 +279,15 @@ def compare(options: argparse.Namespace, gpus: dict[str, Gpu], count: Callable[[
             program = programs[one.program, one.machine]
             row, best = count(program, one.shape), found[0]
             longest = max(row.program.launches, key=lambda figures: figures.seconds)
+            seconds, own_slots = row.program.seconds, row.slots
+            if one.without:  # counted alone, of the same size
+                other = count(programs[one.without, one.machine], one.shape)
+                seconds, own_slots = seconds - other.program.seconds, own_slots - other.slots
+            name = f"{one.program}, without {one.without}" if one.without else one.program
             slots = 32 * best.loop.slots * problem.work / best.loop.work / row.elements
             print(
-                f"| {one.program} | {' x '.join(map(str, one.shape))} | {one.machine} | {row.slots:.1f} | {row.program.seconds * 1e6:.4g} us | {longest.limit} | "
-                f"{one.by}: `{short(best.name)}` | {slots:.1f} | {best.seconds * 1e6:.4g} us | {best.limit} | {best.seconds / row.program.seconds:.0%} | {one.goal:.0%} |",
+                f"| {name} | {' x '.join(map(str, one.shape))} | {one.machine} | {own_slots:.1f} | {seconds * 1e6:.4g} us | {longest.limit} | "
+                f"{one.by}: `{short(best.name)}` | {slots:.1f} | {best.seconds * 1e6:.4g} us | {best.limit} | {best.seconds / seconds:.0%} | {one.goal:.0%} |",
                 flush=True,
             )
     for name in sorted(absent):

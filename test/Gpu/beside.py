@@ -24,6 +24,7 @@ class Beside:
     arch: str = ""  # of the library's kernel; the machine's, where it is empty
     size: int = 2
     tile: tuple[int, int] | None = None
+    without: str = ""  # a program of counted.py that ``program`` does as well, and the library's kernel does not
 
 
 def flash2(way: str, features: int) -> str:
@@ -55,8 +56,8 @@ def libraries() -> list[Beside]:
     shape = (16384, 16, 128)
     made += [
         Beside("attention forward", "a100", shape, "FlashAttention 2", TORCH, flash2("fwd", 128), "attention", shape, 0.8),
-        Beside("attention backward", "a100", shape, "FlashAttention 2", TORCH, flash2("bwd", 128), "gradients", shape, 0.8),
+        Beside("attention backward", "a100", shape, "FlashAttention 2", TORCH, flash2("bwd", 128), "gradients", shape, 0.8, without="attention forward"),
         Beside("attention forward", "h100", shape, "FlashAttention 3", FLASH3, forward3, "attention", shape, 0.8),
-        Beside("attention backward", "h100", shape, "FlashAttention 3", FLASH3, backward3, "gradients", shape, 0.75),
+        Beside("attention backward", "h100", shape, "FlashAttention 3", FLASH3, backward3, "gradients", shape, 0.75, without="attention forward"),
     ]
     return made

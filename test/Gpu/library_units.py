@@ -62,14 +62,20 @@ class Own(unittest.TestCase):
         cubin, _ = self.compiled("a100")
         one = beside.Beside("bf16 product", "a100", (N,), "ours", cubin.name, "", "product", (N, N, N), 0.92, tile=(128, 128))
         rows = [one, dataclasses.replace(one, library="absent.so"), dataclasses.replace(one, kernel="no such")]
+        # ... and without what a smaller product takes, which the program is said to do as well.
+        rows.append(dataclasses.replace(one, without="attention forward"))
         beside.libraries = lambda: rows
+        counts = [gauge.count_program(counted_one, (size,), self.tools) for counted_one, size in (
+            (next(found for found in counted.programs() if (found.name, found.machine) == ("bf16 product", "a100")), size) for size in (N, 768))]
         options = argparse.Namespace(library=self.folder, programs=[], machine=[])
         printed, complaint = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaint):
-            code = libraries.compare(options, gauge.gpus(), lambda one, shape: gauge.count_program(one, shape, self.tools))
+            code = libraries.compare(options, gauge.gpus(), lambda one, shape: counts[one.name != "bf16 product"])
         self.assertEqual(code, 1)
         row = next(line for line in printed.getvalue().splitlines() if line.startswith("| bf16"))
         self.assertRegex(row, r"\| bf16 product \| 1024 \| a100 \| [\d.]+ \| [\d.]+ us \| tensor \| ours: `\w+` \| .* \| (100|9\d)% \| 92% \|")
+        seconds, slots = counts[0].program.seconds - counts[1].program.seconds, counts[0].slots - counts[1].slots
+        self.assertIn(f"| bf16 product, without attention forward | {N} | a100 | {slots:.1f} | {seconds * 1e6:.4g} us |", printed.getvalue())
         self.assertIn("not compared: absent.so", printed.getvalue())
         self.assertIn("has no kernel that 'no such' matches", complaint.getvalue())
 
