@@ -47,7 +47,7 @@ def libraries() -> list[Beside]:
     made = [
         Beside("bf16 product", machine, (n,), "cuBLAS", CUBLAS, kernel, "product", (n, n, n), goal)
         for machine, kernel, goal in (("a100", bf16, 0.92), ("h100", warpgroups, 0.95))
-        for n in (1024, 4096, 8192)
+        for n in ((768, 1024, 1536, 2048, 3072, 4096, 8192) if machine == "a100" else (1024, 4096, 8192))
     ]
     made += [
         Beside("f32 product", "h100", (4096,), "cuBLAS, tf32", CUBLAS, tf32, "product", (4096,) * 3, 0.95, size=4),

@@ -410,10 +410,10 @@ Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
         byDepth ? tiling.depth : linesOf(factor));
   int64_t width = pitch(factor);
   if (layout == TileLayout::Swizzled) {
-    // Eight rows of 16 bytes must use all banks: rows of 128 bytes and more
-    // take eight places, two of 64 bytes take four.
+    // Eight rows of 16 bytes must use all banks: rows of a multiple of 128
+    // bytes take eight places, two of an odd multiple of 64 bytes take four.
     int64_t perPiece = kPieceBytes / elementBytes();
-    bool narrow = width * elementBytes() == 64;
+    bool narrow = width * elementBytes() % 128 == 64;
     assert((narrow || width * elementBytes() % 128 == 0) && "odd rows");
     Value swap = narrow ? rem(div(row, 2), 4) : rem(row, 8);
     Value piece = bitXor(div(column, perPiece), swap);
@@ -934,7 +934,7 @@ void ProductKernel::placePlane(Value plane) {
 }
 
 gpu::LaunchOp ProductKernel::launch(llvm::function_ref<Share()> share,
-                                    Step step) {
+                                    Step step, Combine combine) {
   OpBuilder::InsertionGuard behind(b);
   Value rowTiles = tiles(tiling.rows, rows);
   Value columnTiles = tiles(tiling.columns, columns);
@@ -958,6 +958,8 @@ gpu::LaunchOp ProductKernel::launch(llvm::function_ref<Share()> share,
       arith::ConstantOp::create(b, loc, b.getFloatAttr(product.sum, 0));
   SmallVector<Value> sums(own.rows.size() * own.columns.size(), none);
   sums = pipeline(row, column, sums, step);
+  if (combine)
+    sums = combine(own, sums);
   store(own, sums, row, column);
   return launch;
 }

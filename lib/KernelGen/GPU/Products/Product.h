@@ -122,6 +122,9 @@ std::optional<Product> inEightBits(linalg::GenericOp op,
 /// How a block cuts its work.
 struct Tiling {
   int64_t rows, columns, depth, stages, threads;
+  /// So many groups of warps have the same results, each of its part of each
+  /// tile's depth.
+  int64_t slices = 1;
 };
 
 /// Where elements of a tile are in shared memory.
@@ -160,8 +163,12 @@ public:
   void prepare() { prepare({tiling.rows, tiling.columns}); }
   /// Takes these from `other`, which is prepared, for another tiling.
   void prepareLike(const ProductKernel &other);
+  /// Makes final sums of what steps gave, and says what a thread has of them.
+  using Combine = llvm::function_ref<SmallVector<Value>(Share &share,
+                                                        ArrayRef<Value> sums)>;
   /// Writes the kernel. `share` says what a thread has.
-  gpu::LaunchOp launch(llvm::function_ref<Share()> share, Step step);
+  gpu::LaunchOp launch(llvm::function_ref<Share()> share, Step step,
+                       Combine combine = nullptr);
   /// Writes what comes behind the kernel.
   void finish();
 

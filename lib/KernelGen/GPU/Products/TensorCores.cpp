@@ -1,10 +1,10 @@
 //===- TensorCores.cpp - Products with mma.sync ---------------------------===//
 //
-// A block of four warps makes 64 x 64 results, or 128 x 128 where there are
-// many; a warp has a quarter of these, in fragments of mma.m16n8k16. Floats are
-// of 16 bits, or of 32, of which tensor cores take 19 (tf32, mma.m16n8k8):
-// where a program lets them be rounded so, or, as three products, where it asks
-// for more.
+// A block of four warps makes 64 x 64 to 128 x 128 results: the tile with which
+// the multiprocessor that has most blocks ends first. A warp has a quarter of
+// these, in fragments of mma.m16n8k16. Floats are of 16 bits, or of 32, of
+// which tensor cores take 19 (tf32, mma.m16n8k8): where a program lets them be
+// rounded so, or, as three products, where it asks for more.
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
@@ -12,6 +12,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace shardc;
@@ -19,8 +21,22 @@ using namespace shardc::gpukernels;
 
 /// Rows and columns of a tile of kernels for one GPU, at least.
 static constexpr int64_t kOwnTile = 128;
-/// Depth of one mma of 16-bit floats.
-static constexpr int64_t kStep = 16;
+/// Depth of one mma of 16-bit floats; bytes of a line of a tile.
+static constexpr int64_t kStep = 16, kTileBytes = 64;
+/// Rows, columns and slices of tiles, the largest first. Of each dim a warp has
+/// all or half: whole pairs of fragments.
+static constexpr std::tuple<int64_t, int64_t, int64_t> kTiles[] = {
+    {128, 128, 1}, {96, 128, 1}, {128, 96, 1}, {96, 96, 1}, {128, 64, 1},
+    {64, 128, 1},  {128, 64, 2}, {64, 128, 2}, {96, 64, 1}, {64, 96, 1},
+    {96, 64, 2},   {64, 96, 2},  {64, 64, 1},  {64, 64, 2}};
+/// Of an A100's multiprocessor, a cycle: operations on 16 bits (for a result
+/// and a byte of a line, one: tf32 has twice the bytes and half of the rate),
+/// bytes of shared memory, its part of what the second-level cache gives. By
+/// these tiles are compared, for all GPUs.
+static constexpr double kTensorRate = 2048, kSharedRate = 128, kLevel2Rate = 47;
+/// A smaller tile must be so much faster: what an estimate does not see is in
+/// favour of the larger one.
+static constexpr double kWorthwhile = 0.95;
 
 namespace {
 class TensorCoreKernel : public ProductKernel {
@@ -48,11 +64,12 @@ public:
       if (factor->padding)
         for (linalg::GenericOp made : factor->padding->made)
           made->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-    gpu::LaunchOp launched =
-        launch([&] { return share(); },
-               [&](Value left, Value right, SmallVector<Value> sums) {
-                 return step(left, right, std::move(sums));
-               });
+    gpu::LaunchOp launched = launch(
+        [&] { return share(); },
+        [&](Value left, Value right, SmallVector<Value> sums) {
+          return step(left, right, std::move(sums));
+        },
+        [&](Share &own, ArrayRef<Value> sums) { return addSlices(own, sums); });
     if (isBetter)
       spmd::contract::Otherwise::set(launched);
     finish();
@@ -60,28 +77,41 @@ public:
 
 private:
   /// Fragments of a warp, one below or beside the other.
-  int64_t high() const { return tiling.rows / 2 / 16; }
-  int64_t wide() const { return tiling.columns / 2 / 8; }
+  int64_t high() const { return tiling.rows / warpsDown() / 16; }
+  int64_t wide() const { return tiling.columns / warpsBeside() / 8; }
+  /// Warps of a slice: two by two, or two that have half of the longer dim.
+  int64_t warpsDown() const {
+    return tiling.slices == 1 || tiling.rows >= tiling.columns ? 2 : 1;
+  }
+  int64_t warpsBeside() const { return 4 / tiling.slices / warpsDown(); }
   /// Depth of one mma, and of the rows of a matrix: 32 bytes, and 16.
   int64_t depthStep() const { return 32 / elementBytes(); }
   Share share();
   SmallVector<Value> step(Value left, Value right, SmallVector<Value> sums);
+  /// Adds up the sums of two slices, in shared memory: each has half of the
+  /// columns then.
+  SmallVector<Value> addSlices(Share &own, ArrayRef<Value> sums);
   /// Four 8 x 8 matrices of `tile`, of lines from `line` and depths from `from`
   /// on: two by two, in an order that takes lines first, or the depth.
   SmallVector<Value> matrices(const Factor &factor, Value tile, Value line,
-                              int64_t from, bool linesFirst);
+                              Value from, bool linesFirst);
   /// Words of f32 as tf32, and for three products what that leaves over.
   std::pair<SmallVector<Value>, SmallVector<Value>>
   rounded(ArrayRef<Value> words);
   Value lane, warpRow, warpColumn;
+  Value slice; // of a tile's depth, where there are two
 };
 } // namespace
 
 ProductKernel::Share TensorCoreKernel::share() {
   lane = rem(thread, kWarp);
   Value warp = div(thread, kWarp);
-  warpRow = mul(div(warp, 2), tiling.rows / 2);
-  warpColumn = mul(rem(warp, 2), tiling.columns / 2);
+  if (tiling.slices > 1) {
+    slice = div(warp, 2);
+    warp = rem(warp, 2);
+  }
+  warpRow = mul(div(warp, warpsBeside()), 16 * high());
+  warpColumn = mul(rem(warp, warpsBeside()), 8 * wide());
   Share own;
   for (int64_t i = 0; i < high(); ++i)
     for (int64_t half = 0; half < 2; ++half)
@@ -143,7 +173,7 @@ SmallVector<Value> gpukernels::multiplyFragments(OpBuilder &b, Location loc,
 }
 
 SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
-                                              Value line, int64_t from,
+                                              Value line, Value from,
                                               bool linesFirst) {
   int64_t half = depthStep() / 2;
   if (factor.alongLines && product.element.isF32()) {
@@ -154,7 +184,7 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
       int64_t byDepth = (linesFirst ? i / 2 : i % 2) * half;
       Value offset =
           offsetIn(factor, add(line, add(index(byLine), div(lane, 4))),
-                   add(index(from + byDepth), rem(lane, 4)));
+                   add(add(from, index(byDepth)), rem(lane, 4)));
       words.push_back(
           LLVM::LoadOp::create(b, loc, b.getI32Type(), at(tile, offset), 4));
     }
@@ -167,7 +197,7 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
   Value byDepth = mul(linesFirst ? second : first, half);
   (factor.alongLines ? byDepth : byLine) =
       add(factor.alongLines ? byDepth : byLine, row);
-  Value offset = offsetIn(factor, add(line, byLine), add(index(from), byDepth));
+  Value offset = offsetIn(factor, add(line, byLine), add(from, byDepth));
   return loadMatrices(b, loc, at(tile, offset), factor.alongLines);
 }
 
@@ -219,7 +249,11 @@ TensorCoreKernel::rounded(ArrayRef<Value> words) {
 SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
                                           SmallVector<Value> sums) {
   int64_t columns = 2 * wide();
-  for (int64_t from = 0; from < tiling.depth; from += depthStep()) {
+  for (int64_t behind = 0; behind < tiling.depth / tiling.slices;
+       behind += depthStep()) {
+    Value from = index(behind);
+    if (slice)
+      from = add(from, mul(slice, tiling.depth / tiling.slices));
     SmallVector<SmallVector<Value>> lefts, rights, leftRests, rightRests;
     for (int64_t i = 0; i < high(); ++i) {
       auto [most, rest] = rounded(matrices(
@@ -261,6 +295,55 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
   return sums;
 }
 
+SmallVector<Value> TensorCoreKernel::addSlices(Share &own,
+                                               ArrayRef<Value> sums) {
+  if (!slice)
+    return llvm::to_vector(sums);
+  // Fragments of the columns that the other slice keeps go to shared memory
+  // where stages were, a word of all threads behind the other.
+  int64_t columns = own.columns.size(), kept = columns / 2,
+          words = own.rows.size() * kept;
+  assert(words * tiling.threads * 4 <=
+             tiling.stages *
+                 (tileBytes(product.left) + tileBytes(product.right)) &&
+         "sums need more room than stages");
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, slice, index(0));
+  auto either = [&](Value first, Value second) -> Value {
+    return arith::SelectOp::create(b, loc, isFirst, first, second);
+  };
+  auto eachKept = [&](llvm::function_ref<void(int64_t, Value, Value)> visit) {
+    for (int64_t i = 0; i < words; ++i) {
+      int64_t spot = i / kept * columns + i % kept;
+      visit(i, sums[spot], sums[spot + kept]);
+    }
+  };
+  auto placeOf = [&](Value of, int64_t word) {
+    return at(base, add(mul(of, 4), index(word * tiling.threads * 4)));
+  };
+  gpu::BarrierOp::create(b, loc); // all have read the last stage
+  eachKept([&](int64_t word, Value first, Value second) {
+    LLVM::StoreOp::create(b, loc, either(second, first), placeOf(thread, word),
+                          4);
+  });
+  gpu::BarrierOp::create(b, loc);
+  Value other = arith::XOrIOp::create(b, loc, thread, index(2 * kWarp));
+  SmallVector<Value> results;
+  eachKept([&](int64_t word, Value first, Value second) {
+    Value theirs =
+        LLVM::LoadOp::create(b, loc, product.sum, placeOf(other, word), 4);
+    Value mine = either(first, second);
+    // In the slices' order.
+    results.push_back(arith::AddFOp::create(b, loc, either(mine, theirs),
+                                            either(theirs, mine)));
+  });
+  SmallVector<Value> keptColumns;
+  for (int64_t j = 0; j < kept; ++j)
+    keptColumns.push_back(either(own.columns[j], own.columns[j + kept]));
+  own.columns = keptColumns;
+  return results;
+}
+
 static bool fitsTensorCores(const Product &product) {
   if (product.element == product.sum)
     return product.tensorTerms > 0;
@@ -271,19 +354,51 @@ bool gpukernels::hasKernel(const Product &product) {
   return fitsTensorCores(product) || fitsRegisterTiles(product);
 }
 
+/// The tile of a block whose multiprocessors end first: with large tiles fewer
+/// of them may be busy to the end, small ones are read more often.
+static Tiling chooseTiling(const Product &product, int64_t multiprocessors) {
+  constexpr int64_t warps = 4, lineBytes = kTileBytes;
+  int64_t depth = product.element.isF32() ? lineBytes / 4 : lineBytes / 2;
+  Tiling best{64, 64, depth, 4, warps * kWarp};
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [rows, columns, slices] : kTiles) {
+    // Of sizes that are not known the number of tiles is not known either.
+    bool isPlain = rows == columns && rows % 64 == 0 && slices == 1;
+    if ((!product.isStatic && !isPlain) || (rows > 64 && product.rows < rows) ||
+        (columns > 64 && product.columns < columns))
+      continue;
+    double blocks = double(llvm::divideCeil(product.rows, rows)) *
+                    double(llvm::divideCeil(product.columns, columns)) *
+                    double(product.batches);
+    double steps = double(llvm::divideCeil(product.depths, depth));
+    // Copies write each line of a tile. Two warps read it, or, where a slice
+    // has two warps, of each slice's half of it both read the shorter side.
+    double lines = rows + columns;
+    double reads =
+        slices == 1 ? 2 * lines : lines + double(std::min(rows, columns));
+    double tensor = double(rows * columns * lineBytes) / kTensorRate;
+    double shared = (lines + reads) * lineBytes / kSharedRate;
+    // Two slices write, and read, half of their sums.
+    double sums = slices == 1 ? 0 : 8.0 * rows * columns / kSharedRate;
+    double tile = steps * std::max(tensor, shared) + sums;
+    double level2 =
+        blocks * steps * lines * lineBytes / multiprocessors / kLevel2Rate;
+    double cycles =
+        std::max(std::ceil(blocks / multiprocessors) * tile, level2);
+    if (cycles >= kWorthwhile * least)
+      continue;
+    least = cycles;
+    best = {rows,          columns, depth, rows * columns > 96 * 96 ? 3 : 4,
+            warps * kWarp, slices};
+  }
+  return best;
+}
+
 bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
                                      const Product &product, OwnKernels own) {
   if (!fitsTensorCores(product))
     return false;
-  Tiling tiling{64, 64, 32, 4, 128};
-  if (product.rows >= 128 && product.columns >= 128 &&
-      llvm::divideCeil(product.rows, 128) *
-              llvm::divideCeil(product.columns, 128) * product.batches >=
-          uint64_t(blocksOfGpu(op)) / 2)
-    tiling = {128, 128, 32, 3, 128};
-  // As many bytes.
-  if (product.element.isF32())
-    tiling.depth = 16;
+  Tiling tiling = chooseTiling(product, blocksOfGpu(op));
   // Three products want the registers of large tiles.
   if (product.tensorTerms > 1)
     tiling = {64, 64, 16, 4, 128};
