@@ -1,5 +1,6 @@
 //===- Algebra.cpp - What a score is, whichever way it is written ---------===//
 #include "Algebra.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -22,6 +23,7 @@ PolyId Algebra::intern(Poly poly) {
 }
 
 PolyId Algebra::internPlain(Poly poly) {
+  work += 1 + static_cast<int64_t>(poly.size());
   std::sort(poly.begin(), poly.end(), [](const Monomial &a, const Monomial &b) {
     return a.factors < b.factors;
   });
@@ -41,14 +43,18 @@ PolyId Algebra::internPlain(Poly poly) {
     return monomial.coefficient == 0 ||
            std::abs(monomial.coefficient) < 1e-12 * largest;
   });
-  std::string key;
-  llvm::raw_string_ostream os(key);
+  llvm::SmallString<128> key;
+  auto append = [&](const auto &value) {
+    const char *bytes = reinterpret_cast<const char *>(&value);
+    key.append(bytes, bytes + sizeof(value));
+  };
   for (const Monomial &monomial : merged) {
-    os.write(reinterpret_cast<const char *>(&monomial.coefficient),
-             sizeof(double));
-    for (auto [term, power] : monomial.factors)
-      os << term << '^' << power << '*';
-    os << '+';
+    append(monomial.coefficient);
+    append(monomial.factors.size());
+    for (auto [term, power] : monomial.factors) {
+      append(term);
+      append(power);
+    }
   }
   auto [it, isNew] = polyNumbers.try_emplace(key, polys.size());
   if (isNew)

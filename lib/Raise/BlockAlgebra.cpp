@@ -80,11 +80,10 @@ bool Algebra::isExpandable(const Monomial &monomial) const {
 }
 
 PolyId Algebra::expandDefined(const Poly &poly) {
-  PolyId sum = number(0);
-  Poly plain;
+  Poly sum;
   for (const Monomial &monomial : poly) {
     if (!isExpandable(monomial)) {
-      plain.push_back(monomial);
+      sum.push_back(monomial);
       continue;
     }
     auto it = llvm::find_if(monomial.factors, [&](auto &factor) {
@@ -92,7 +91,7 @@ PolyId Algebra::expandDefined(const Poly &poly) {
     });
     if (it != monomial.factors.end()) {
       PolyId others = intern({times(monomial, it->first, -1)});
-      sum = add(sum, multiply(others, defined[it->first]));
+      append(multiply(others, defined[it->first]), sum);
       continue;
     }
     // A fraction with the block below: the other part goes from above, or from
@@ -110,16 +109,16 @@ PolyId Algebra::expandDefined(const Poly &poly) {
                mine = times(rest, block, 1);
       whole.coefficient /= parts.its;
       mine.coefficient *= -parts.mine / parts.its;
-      sum = add(sum, intern({whole, mine}));
+      append(intern({whole, mine}), sum);
     } else {
       Monomial rest = times(monomial, parts.whole, -1),
                mine = times(rest, block, 1), its = times(rest, parts.other, 1);
       mine.coefficient *= parts.mine;
       its.coefficient *= parts.its;
-      sum = add(sum, intern({mine, its}));
+      append(intern({mine, its}), sum);
     }
   }
-  return add(sum, intern(std::move(plain)));
+  return intern(std::move(sum));
 }
 
 PolyId Algebra::positivePart(PolyId poly, MLIRContext *context) {
@@ -256,8 +255,8 @@ PolyId Algebra::power(PolyId poly, int exponent) {
 
 PolyId
 Algebra::rebuild(PolyId poly,
-                 llvm::function_ref<std::optional<PolyId>(TermId)> replace) {
-  std::map<TermId, PolyId> done;
+                 llvm::function_ref<std::optional<PolyId>(TermId)> replace,
+                 std::map<TermId, PolyId> &done) {
   std::function<PolyId(PolyId)> ofPoly;
   auto ofTermId = [&](TermId id) -> PolyId {
     if (auto it = done.find(id); it != done.end())
@@ -298,14 +297,14 @@ Algebra::rebuild(PolyId poly,
   };
   ofPoly = [&](PolyId id) {
     Poly copy = polys[id];
-    PolyId sum = number(0);
+    Poly sum;
     for (const Monomial &monomial : copy) {
       PolyId product = number(monomial.coefficient);
       for (auto [term, exponent] : monomial.factors)
         product = multiply(product, power(ofTermId(term), exponent));
-      sum = add(sum, product);
+      append(product, sum);
     }
-    return sum;
+    return intern(std::move(sum));
   };
   return ofPoly(poly);
 }
@@ -320,7 +319,9 @@ PolyId Algebra::rename(PolyId poly, unsigned from, unsigned to) {
           part = to;
     return layout;
   };
-  return rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+  if (std::exchange(definedWhenRenamed, defined.size()) != defined.size())
+    renamed.clear();
+  auto replace = [&](TermId id) -> std::optional<PolyId> {
     if (!(terms[id].dims & bit(from)))
       return ofTerm(id);
     if (terms[id].kind != TermKind::Leaf &&
@@ -334,7 +335,12 @@ PolyId Algebra::rename(PolyId poly, unsigned from, unsigned to) {
       layout = inLayout(layout);
     term.tensorLayout = inLayout(term.tensorLayout);
     return this->term(std::move(term));
-  });
+  };
+  // Held: sums inside of sums rename too, and may begin anew.
+  std::shared_ptr<std::map<TermId, PolyId>> done = renamed[{from, to}];
+  if (!done)
+    done = renamed[{from, to}] = std::make_shared<std::map<TermId, PolyId>>();
+  return rebuild(poly, replace, *done);
 }
 
 PolyId Algebra::makeSum(unsigned dim, Monomial body) {
@@ -403,8 +409,7 @@ PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
 }
 
 PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
-  Poly copy = polys[poly];
-  PolyId sum = number(0);
+  Poly copy = polys[poly], sum;
   for (const Monomial &monomial : copy) {
     Monomial outside{monomial.coefficient, {}}, body;
     for (auto [id, power] : monomial.factors) {
@@ -413,9 +418,9 @@ PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
     }
     PolyId part =
         body.factors.empty() ? number(size) : sumOfBody(dim, size, body);
-    sum = add(sum, multiply(intern({outside}), part));
+    append(multiply(intern({outside}), part), sum);
   }
-  return sum;
+  return intern(std::move(sum));
 }
 
 PolyId Algebra::maxOver(unsigned dim, PolyId poly) {

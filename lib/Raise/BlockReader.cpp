@@ -508,7 +508,9 @@ PolyId BlockReader::read(Value value, const Layout &layout) {
     result = it->second;
   } else {
     ++level;
-    result = level > kDeepest ? leaf(value, layout) : readHere(value, layout);
+    result = level > kDeepest || algebra.isExhausted()
+                 ? leaf(value, layout)
+                 : readHere(value, layout);
     if (algebra.tooLarge(result))
       result = leaf(value, layout);
     --level;
