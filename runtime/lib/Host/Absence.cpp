@@ -21,10 +21,18 @@ int64_t shardrt::Absence::lastReturnNs(int64_t nowNs) {
   return returnedNs.load();
 }
 
-int64_t shardrt::lastReturnNs(int64_t nowNs) {
-  static Absence ofThisProcess;
-  return ofThisProcess.lastReturnNs(nowNs);
+void shardrt::Absence::wasHere(int64_t nowNs) { raiseTo(seenNs, nowNs); }
+
+static shardrt::Absence &ofThisProcess() {
+  static shardrt::Absence absence;
+  return absence;
 }
+
+int64_t shardrt::lastReturnNs(int64_t nowNs) {
+  return ofThisProcess().lastReturnNs(nowNs);
+}
+
+void shardrt::wasHere(int64_t nowNs) { ofThisProcess().wasHere(nowNs); }
 
 shardrt::WaitLimit::WaitLimit(int64_t ns) : lengthNs(ns), startNs(nowNs()) {}
 

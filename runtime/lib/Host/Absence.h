@@ -20,6 +20,8 @@ public:
   /// Returns when the last pause of half a second or more between two calls was
   /// over: 0 where there was none. `nowNs` is of one clock for all threads.
   int64_t lastReturnNs(int64_t nowNs);
+  /// The time up to now was no pause.
+  void wasHere(int64_t nowNs);
 
 private:
   std::atomic<int64_t> seenNs{0}, returnedNs{0};
@@ -28,6 +30,10 @@ private:
 /// Of this process. Called at `nowNs` by whoever looks after ranks, ten times a
 /// second where any are waited for: waits are counted from what it returns.
 int64_t lastReturnNs(int64_t nowNs);
+
+/// For whoever was held up by the system, not stopped: it asked for a long time
+/// (a name's address) without looking here.
+void wasHere(int64_t nowNs);
 
 /// How long a wait may last: while this process runs, after its last pause.
 /// Whoever waits asks what is left, ten times a second.

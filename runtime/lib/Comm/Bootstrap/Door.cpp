@@ -129,20 +129,20 @@ std::vector<Door::Guest> Door::look() {
   return guests;
 }
 
-Knock shardrt::knock(const std::string &host, int64_t port, int64_t deadline,
+Knock shardrt::knock(const std::string &host, int64_t port, WaitLimit limit,
                      const Key &secret, const Link &link, const Claim &claim,
                      Socket &made, LinkKeys &keys, std::string &received,
                      std::string &why) {
   received.clear();
   made = Socket();
-  made = connectTo(host, port, deadline, why);
+  made = connectTo(host, port, limit, why);
   if (made.get() < 0)
     return Knock::Again;
   Handshake handshake(secret, link);
   std::string challenge;
   why = "the connection was closed";
-  if (!sendAll(made.get(), handshake.greet(claim), deadline) ||
-      !receiveBytes(made.get(), Handshake::challengeBytes, deadline, received,
+  if (!sendAll(made.get(), handshake.greet(claim), limit) ||
+      !receiveBytes(made.get(), Handshake::challengeBytes, limit, received,
                     challenge, Door::mostBytes))
     return Knock::Again;
   std::string proof = handshake.answer(challenge);
@@ -152,5 +152,5 @@ Knock shardrt::knock(const std::string &host, int64_t port, int64_t deadline,
     return Knock::Stranger;
   }
   keys = handshake.keys();
-  return sendAll(made.get(), proof, deadline) ? Knock::Proven : Knock::Again;
+  return sendAll(made.get(), proof, limit) ? Knock::Proven : Knock::Again;
 }

@@ -84,8 +84,8 @@ enum class Knock {
   Stranger ///< who listens does not hold the secret
 };
 
-/// Connects to `port` of `host` and proves `claim`, by `deadline`; `why` not.
-Knock knock(const std::string &host, int64_t port, int64_t deadline,
+/// Connects to `port` of `host` and proves `claim`, within `limit`; `why` not.
+Knock knock(const std::string &host, int64_t port, WaitLimit limit,
             const shardc::crypto::Key &secret, const Link &link,
             const Claim &claim, Socket &made, LinkKeys &keys,
             std::string &received, std::string &why);

@@ -2,7 +2,9 @@
 
 #include "Comm/Bootstrap/Siblings.h"
 #include "Comm/Shared/Process.h"
+#include "Host/Absence.h"
 #include "Host/Clock.h"
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <unistd.h>
@@ -60,12 +62,15 @@ bool Siblings::isOneStopped(std::string &who) {
       for (int64_t child : childrenOf(script))
         near.insert(child);
     }
+  // Of a job that is stopped and continued this process may run first.
+  int64_t returned = lastReturnNs(now);
   std::map<int64_t, int64_t> before = std::exchange(stoppedNs, {});
   for (int64_t process : near) {
     if (process == self || !stateOf(process).isStopped())
       continue;
     auto known = before.find(process);
-    int64_t since = known == before.end() ? now : known->second;
+    int64_t since =
+        known == before.end() ? now : std::max(known->second, returned);
     stoppedNs[process] = since;
     if (now - since < launch.patienceMs * millisecond)
       continue;

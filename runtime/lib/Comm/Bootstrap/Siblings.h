@@ -21,8 +21,8 @@ public:
   explicit Siblings(const Launch &launch) : launch(launch) {}
 
   /// Whether one of them has been seen stopped for as long as ranks wait for
-  /// one another; `who` says which. Looks a few times a second at most. Always
-  /// false where the system does not know.
+  /// one another, while this process ran; `who` says which. Looks a few times a
+  /// second at most. Always false where the system does not know.
   bool isOneStopped(std::string &who);
 
 private:

@@ -16,10 +16,13 @@ using namespace shardrt;
 
 static constexpr int64_t millisecond = 1'000'000;
 
-/// Milliseconds for one poll before `deadline`.
-static int patience(int64_t deadline) {
-  int64_t left = (deadline - nowNs() + millisecond - 1) / millisecond;
-  return static_cast<int>(std::clamp<int64_t>(left, 0, 1000));
+/// Waits for `events` of `fd`, a tenth of a second at most and within `limit`;
+/// what there is.
+static short await(int fd, short events, WaitLimit &limit) {
+  int64_t left = (limit.leftNs() + millisecond - 1) / millisecond;
+  pollfd ready = {fd, events, 0};
+  poll(&ready, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 100)));
+  return ready.revents;
 }
 
 static addrinfo *resolve(const std::string &host, int64_t port,
@@ -38,8 +41,9 @@ static addrinfo *resolve(const std::string &host, int64_t port,
 }
 
 Socket shardrt::connectTo(const std::string &host, int64_t port,
-                          int64_t deadline, std::string &why) {
+                          WaitLimit limit, std::string &why) {
   addrinfo *found = resolve(host, port, why);
+  wasHere(nowNs());
   Socket made;
   for (addrinfo *info = found; info && made.get() < 0; info = info->ai_next) {
     Socket attempt(
@@ -48,9 +52,12 @@ Socket shardrt::connectTo(const std::string &host, int64_t port,
     if (connect(attempt.get(), info->ai_addr, info->ai_addrlen) != 0)
       failed = errno;
     if (failed == EINPROGRESS) {
-      pollfd ready = {attempt.get(), POLLOUT, 0};
+      short ready = 0;
+      do
+        ready = await(attempt.get(), POLLOUT, limit);
+      while (ready == 0 && limit.leftNs() > 0);
       socklen_t size = sizeof(failed);
-      if (poll(&ready, 1, patience(deadline)) <= 0)
+      if (ready == 0)
         failed = ETIMEDOUT;
       else
         getsockopt(attempt.get(), SOL_SOCKET, SO_ERROR, &failed, &size);
@@ -114,7 +121,7 @@ Socket shardrt::listenAt(const std::string &host, int64_t port,
   return made;
 }
 
-bool shardrt::sendAll(int fd, std::string_view text, int64_t deadline) {
+bool shardrt::sendAll(int fd, std::string_view text, WaitLimit limit) {
   while (!text.empty()) {
     ssize_t count = send(fd, text.data(), text.size(), MSG_NOSIGNAL);
     if (count > 0) {
@@ -123,10 +130,9 @@ bool shardrt::sendAll(int fd, std::string_view text, int64_t deadline) {
     }
     if (errno == EINTR)
       continue;
-    pollfd ready = {fd, POLLOUT, 0};
-    if ((errno != EAGAIN && errno != EWOULDBLOCK) || nowNs() >= deadline ||
-        poll(&ready, 1, patience(deadline)) < 0)
+    if ((errno != EAGAIN && errno != EWOULDBLOCK) || limit.leftNs() <= 0)
       return false;
+    await(fd, POLLOUT, limit);
   }
   return true;
 }
@@ -146,16 +152,14 @@ bool shardrt::receiveSome(int fd, std::string &received, size_t most) {
   return true;
 }
 
-bool shardrt::receiveBytes(int fd, size_t count, int64_t deadline,
+bool shardrt::receiveBytes(int fd, size_t count, WaitLimit limit,
                            std::string &received, std::string &bytes,
                            size_t most) {
   bool isHere = true;
   while (received.size() < count) {
-    if (nowNs() >= deadline || !isHere)
+    if (limit.leftNs() <= 0 || !isHere)
       return false;
-    pollfd ready = {fd, POLLIN, 0};
-    poll(&ready, 1, patience(deadline));
-    if (ready.revents != 0)
+    if (await(fd, POLLIN, limit) != 0)
       isHere = receiveSome(fd, received, most);
   }
   if (received.size() > most)

@@ -2,6 +2,7 @@
 #ifndef SHARDRT_COMM_BOOTSTRAP_SOCKET_H
 #define SHARDRT_COMM_BOOTSTRAP_SOCKET_H
 
+#include "Host/Absence.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -33,8 +34,8 @@ private:
 };
 
 /// A socket, not blocking, that is connected to `port` of `host` (a name or an
-/// address of IPv4) by `deadline` (nowNs); or none, and `why` not.
-Socket connectTo(const std::string &host, int64_t port, int64_t deadline,
+/// address of IPv4) within `limit`; or none, and `why` not.
+Socket connectTo(const std::string &host, int64_t port, WaitLimit limit,
                  std::string &why);
 
 /// A socket that listens at `port` (0: one that the system picks) of `host`,
@@ -43,16 +44,16 @@ Socket connectTo(const std::string &host, int64_t port, int64_t deadline,
 Socket listenAt(const std::string &host, int64_t port, std::string &address,
                 int64_t &actualPort, std::string &why);
 
-/// Sends all of `text` by `deadline` (nowNs); false if that cannot be.
-bool sendAll(int fd, std::string_view text, int64_t deadline);
+/// Sends all of `text` within `limit`; false if that cannot be.
+bool sendAll(int fd, std::string_view text, WaitLimit limit);
 
 /// Adds what has come to `received`, until it has more than `most` bytes; false
 /// if the other side is gone.
 bool receiveSome(int fd, std::string &received, size_t most);
 
 /// Takes `count` bytes off the front of what came and comes to `received`;
-/// false if they do not by `deadline`, or more than `most` do.
-bool receiveBytes(int fd, size_t count, int64_t deadline, std::string &received,
+/// false if they do not within `limit`, or more than `most` do.
+bool receiveBytes(int fd, size_t count, WaitLimit limit, std::string &received,
                   std::string &bytes, size_t most);
 
 } // namespace shardrt

@@ -68,10 +68,9 @@ private:
   bool receive(uint32_t wanted, WaitLimit limit, std::string &result,
                std::string &error, bool &isLate);
   enum class Attempt { Joined, Again, Refused };
-  /// One connection and handshake, until `soon`, and its verdict, until
-  /// `deadline`: who has proven itself may have been let in, and nobody is
-  /// twice.
-  Attempt tryToJoin(int64_t soon, int64_t deadline, std::string &why);
+  /// One connection and handshake, for a second, and its verdict, within
+  /// `limit`: who has proven itself may have been let in, and nobody is twice.
+  Attempt tryToJoin(WaitLimit limit, std::string &why);
   std::string place() const {
     return launch.host + ":" + std::to_string(launch.port);
   }
@@ -143,16 +142,15 @@ Store::Answer ClientStore::ask(char what, const std::string &name,
                                const std::string &value, int64_t timeoutMs,
                                std::string &result, std::string &error) {
   std::lock_guard lock(mutex);
-  int64_t deadline = nowNs() + timeoutMs * millisecond;
+  WaitLimit limit(timeoutMs * millisecond);
   std::string frame = stream.seal(request(++number, what, name, value));
-  if (server.get() < 0 || !sendAll(server.get(), frame, deadline)) {
+  if (server.get() < 0 || !sendAll(server.get(), frame, limit)) {
     // Part of a frame may have gone: nothing can follow it.
     server = Socket();
     error = isGone();
     return Answer::Refused;
   }
   bool isLate = false;
-  WaitLimit limit(timeoutMs * millisecond);
   if (receive(number, limit, result, error, isLate))
     return Answer::Given;
   if (saysStopped(error))
@@ -176,7 +174,7 @@ void ClientStore::leaveBecause(const std::string &why) {
   failedWith = SHARDRT_WATCHDOG;
   if (server.get() >= 0)
     sendAll(server.get(), stream.seal(request(++number, 'L', "", why)),
-            nowNs() + 100 * millisecond);
+            WaitLimit(100 * millisecond));
 }
 
 bool ClientStore::isBroken(std::string &who) {
@@ -222,8 +220,7 @@ bool ClientStore::set(const std::string &name, const std::string &value,
   return ask('S', name, value, 60'000, none, error) == Answer::Given;
 }
 
-ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
-                                            std::string &why) {
+ClientStore::Attempt ClientStore::tryToJoin(WaitLimit limit, std::string &why) {
   if (launch.secret) {
     jobSecret = *launch.secret;
   } else if (launch.secretFile.empty()) {
@@ -235,6 +232,8 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
     return Attempt::Again;
   }
   LinkKeys keys;
+  // Between attempts it is seen whether rank 0 was stopped.
+  WaitLimit soon(std::min(limit.leftNs(), 1000 * millisecond));
   switch (knock(launch.host, launch.port, soon, jobSecret, linkOf(launch),
                 {launch.rank, launch.size, flagsOf(launch)}, server, keys,
                 received, why)) {
@@ -253,7 +252,7 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
   stream = SealedStream(keys);
   std::string none, refusal;
   bool isLate = false;
-  if (receive(0, WaitLimit(deadline - nowNs()), none, refusal, isLate))
+  if (receive(0, limit, none, refusal, isLate))
     return Attempt::Joined;
   why = "there was no answer";
   // Who closes without a word may have had too many strangers there.
@@ -265,12 +264,10 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t soon, int64_t deadline,
 }
 
 bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
-  int64_t deadline = nowNs() + timeoutMs * millisecond;
+  WaitLimit limit(timeoutMs * millisecond);
   std::string why;
   for (int64_t pause = 1;; pause = std::min<int64_t>(2 * pause, 50)) {
-    // Between attempts it looks whether rank 0 was stopped.
-    int64_t soon = std::min(deadline, nowNs() + 1000 * millisecond);
-    Attempt attempt = tryToJoin(soon, deadline, why);
+    Attempt attempt = tryToJoin(limit, why);
     if (attempt == Attempt::Joined)
       break;
     server = Socket();
@@ -281,7 +278,7 @@ bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
               place() + ": " + why;
       return false;
     }
-    if (nowNs() >= deadline) {
+    if (limit.leftNs() <= 0) {
       error = waited(launch, timeoutMs,
                      "rank 0 to listen at " + place() + ": " + why);
       return false;

@@ -720,7 +720,7 @@ static Link linkOf(const Job &job, const std::string &world, int64_t port,
 
 /// Connects to rank `peer`, which listens at `place`.
 static bool callRank(Job &job, const std::string &world, int64_t peer,
-                     const std::string &place, int64_t deadline, Line &line,
+                     const std::string &place, WaitLimit limit, Line &line,
                      std::string &error) {
   const Launch &launch = job.launch;
   size_t colon = place.rfind(':');
@@ -731,8 +731,8 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
   Claim claim = {launch.rank, launch.size, launch.encrypts};
   Link link = linkOf(job, world, port, peer);
   while (port > 0) {
-    int64_t soon = std::min(deadline, nowNs() + Door::strangerMs * millisecond);
     std::string word;
+    WaitLimit soon(std::min(limit.leftNs(), Door::strangerMs * millisecond));
     Knock done = knock(host, port, soon, job.store->secret(), link, claim,
                        line.socket, line.keys, line.received, why);
     if (done == Knock::Stranger)
@@ -740,16 +740,16 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
     std::string who;
     // Who was dropped among many strangers comes again; who is late to say so
     // may have let this rank in already, and lets nobody in twice.
-    while (done == Knock::Proven && nowNs() < deadline && who.empty()) {
-      soon = std::min(deadline, nowNs() + 1000 * millisecond);
+    while (done == Knock::Proven && limit.leftNs() > 0 && who.empty()) {
+      soon = WaitLimit(std::min(limit.leftNs(), 1000 * millisecond));
       if (receiveBytes(line.socket.get(), 1, soon, line.received, word,
                        Door::mostBytes))
         return true;
-      if (nowNs() < soon)
+      if (soon.leftNs() > 0)
         break;
       job.store->isBroken(who);
     }
-    if (!who.empty() || nowNs() >= deadline ||
+    if (!who.empty() || limit.leftNs() <= 0 ||
         why == std::strerror(ECONNREFUSED) || job.store->isBroken(who)) {
       if (!who.empty())
         why = who;
@@ -764,7 +764,7 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
 
 /// Waits for those behind this rank to connect.
 static bool letIn(Job &job, Door &door, std::vector<Line> &lines,
-                  int64_t deadline, std::string &error) {
+                  WaitLimit limit, std::string &error) {
   const Launch &launch = job.launch;
   int64_t asked = nowNs();
   for (int64_t missing = launch.size - 1 - launch.rank; missing > 0;) {
@@ -777,7 +777,7 @@ static bool letIn(Job &job, Door &door, std::vector<Line> &lines,
           guest.claim.size != launch.size ||
           guest.claim.flags != launch.encrypts ||
           lines[peer].socket.get() >= 0 ||
-          !sendAll(guest.socket.get(), "K", nowNs() + 100 * millisecond))
+          !sendAll(guest.socket.get(), "K", WaitLimit(100 * millisecond)))
         continue;
       lines[peer].socket = std::move(guest.socket);
       lines[peer].keys = guest.keys;
@@ -790,7 +790,7 @@ static bool letIn(Job &job, Door &door, std::vector<Line> &lines,
         return false;
       asked = nowNs();
     }
-    if (missing == 0 || nowNs() < deadline)
+    if (missing == 0 || limit.leftNs() > 0)
       continue;
     error = "rank " + std::to_string(launch.rank) + " waited " +
             std::to_string(job.timeoutMs) + " ms for connections of ranks";
@@ -806,7 +806,7 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
                                              int &status, std::string &error) {
   const Launch &launch = job.launch;
   Store &store = *job.store;
-  int64_t deadline = nowNs() + job.timeoutMs * millisecond;
+  WaitLimit limit(job.timeoutMs * millisecond);
   std::vector<Line> lines(launch.size);
   std::string address = store.address(), text, why;
   int64_t port = 0;
@@ -821,7 +821,7 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
             linkOf(job, world, port, launch.rank));
   // All have joined: who does not come now was stopped.
   auto tooLate = [&] {
-    status = nowNs() >= deadline || saysStopped(error) ? SHARDRT_WATCHDOG
+    status = limit.leftNs() <= 0 || saysStopped(error) ? SHARDRT_WATCHDOG
                                                        : SHARDRT_LOST;
     return nullptr;
   };
@@ -839,10 +839,10 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
       status = store.status();
       return nullptr;
     }
-    if (!callRank(job, world, peer, text, deadline, lines[peer], error))
+    if (!callRank(job, world, peer, text, limit, lines[peer], error))
       return tooLate();
   }
-  if (!letIn(job, door, lines, deadline, error))
+  if (!letIn(job, door, lines, limit, error))
     return tooLate();
   return carryOver(std::move(lines), launch.encrypts);
 }
