@@ -24,7 +24,8 @@ bool WindowCells::areFew() const {
     bool isCut = dim.low % dim.stride != 0;
     if (dim.low < 0 || (isCut && (!extent || *extent < dim.stride)))
       return false;
-    bool hasTail = !extent || (*extent + dim.low) % dim.stride != 0;
+    bool hasTail =
+        dim.stride != 1 && (!extent || (*extent + dim.low) % dim.stride != 0);
     stretches *= 1 + isCut + hasTail;
   }
   return steps() <= kMostSteps && places <= kMostPlaces && stretches <= 9;
@@ -97,6 +98,9 @@ OpFoldResult WindowCells::missingBehind(const WindowDim &dim) {
   OpFoldResult missing = b.getIndexAttr(0);
   for (const Stretch &stretch : stretchesOf(dim)) {
     if (stretch.isBare)
+      continue;
+    // As many, in sizes that are known later too.
+    if (isZeroInteger(stretch.first) && stretch.count == dim.count)
       continue;
     AffineExpr first = b.getAffineSymbolExpr(0),
                count = b.getAffineSymbolExpr(1),

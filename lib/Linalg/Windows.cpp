@@ -266,8 +266,10 @@ Value SelectAndScatter::inCells() {
   bool pads = false;
   for (int64_t dim = 0; dim < rank; ++dim) {
     auto [before, after] = op.getPaddingOrZeros()[dim];
+    // One for each element, in sizes that are known later too.
+    bool areElements = isPoint(dim) && strides[dim] == 1;
     dims.push_back({op.getWindowDimensionsOrOnes()[dim], strides[dim], before,
-                    extents[dim], counts[dim]});
+                    extents[dim], areElements ? extents[dim] : counts[dim]});
     low.push_back(b.getIndexAttr(before));
     high.push_back(b.getIndexAttr(after));
     pads |= before != 0 || after != 0;

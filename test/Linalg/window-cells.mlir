@@ -69,3 +69,27 @@ func.func @spread(%dy: tensor<4xf32>) -> tensor<8xf32> {
   }) : (tensor<9xf32>, tensor<f32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// Channels of a number that is known later are cut: each is in one window, so that nothing is added to them.
+// CHECK-LABEL: func.func @open_channels(
+//   CHECK-NOT:   scf.for
+//   CHECK-NOT:   arith.maxsi
+//       CHECK:   linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel"]
+//       CHECK:     arith.cmpf oge
+//       CHECK:   -> tensor<?x4x2xf32>
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func @open_channels(%x: tensor<?x8xf32>, %dy: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.select_and_scatter"(%x, %dy, %zero) <{padding = dense<0> : tensor<2x2xi64>,
+      window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %keep = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %keep : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<f32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
