@@ -3,14 +3,16 @@
     stream.py [--samples N] [--least N] [--most N] [--ranks N] [--seed N]
 
 Each sample has another number of points and of edges (about four a point). shardc compiles the step once, with the
-extents left open, and binds it to each sample. JAX compiles it for eight buckets of numbers of points, and pads each
+extents left open, and binds it to each sample; in another run it compiles each of some samples as it is. JAX compiles it for eight buckets of numbers of points, and pads each
 sample to the smallest that it fits; in another run it compiles it for each sample as it is. Every run starts with
-nothing compiled; the cache of programs is off. Prints wall time of the whole stream, the part of it that was spent on
-the first sample, and the largest difference between the losses of shardc and of JAX without padding.
+nothing of it compiled; the cache of programs is off. Prints wall and processor time of the whole stream, the wall time that was
+spent on the first sample, how many times as long the others take (by both times), and the largest difference between the
+losses of shardc and of JAX without padding. `--only-shardc` leaves JAX's streams out.
 """
 
 import argparse
 import os
+import resource
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -19,7 +21,8 @@ parser.add_argument("--least", type=int, default=2000)
 parser.add_argument("--most", type=int, default=40000)
 parser.add_argument("--ranks", type=int, default=2)
 parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--each", type=int, default=10, help="samples for which JAX compiles each as it is")
+parser.add_argument("--each", type=int, default=10, help="samples that are compiled each as it is")
+parser.add_argument("--only-shardc", action="store_true")
 options = parser.parse_args()
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -71,18 +74,30 @@ def pad(sample, points, edges):
             np.pad(weight, (0, points - n)))
 
 
+def processor_time():
+    return sum(used.ru_utime + used.ru_stime
+               for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 def timed(name, run, data):
-    """Runs a stream; its losses."""
+    """Runs a stream; its wall and processor time, and its losses."""
     weights, losses = start(), []
-    began = time.perf_counter()
+    began, used = time.perf_counter(), processor_time()
     first = 0.0
     for sample in data:
         value, *weights = run(weights, sample)
         losses.append(float(value))
         first = first or time.perf_counter() - began
-    took = time.perf_counter() - began
-    print(f"{name:34s} {took:8.2f} s for {len(data)} samples, {first:6.2f} s of it for the first", flush=True)
-    return took, losses
+    took, used = time.perf_counter() - began, processor_time() - used
+    print(f"{name:34s} {took:8.2f} s ({used:.2f} s of processor time) for {len(data)} samples, "
+          f"{first:6.2f} s of it for the first", flush=True)
+    return (took, used), losses
+
+
+def times(name, peer, samples, ours, data):
+    """Says how many times as long as ours a peer took, had it gone through all of the data."""
+    wall, used = (a / len(samples) * len(data) / b for a, b in zip(peer, ours, strict=True))
+    print(f"{name} takes {wall:.1f} times as long (from {len(samples)} samples), {used:.1f} times by processor time")
 
 
 def main():
@@ -93,18 +108,23 @@ def main():
     kinds = [jnp.float32] * 3 + [jnp.int32] * 2 + [jnp.float32] * 2
     cut = shardc.split(0, "x")
 
+    def compile_step(shapes, **how):
+        exported = export.export(jax.jit(step))(*map(jax.ShapeDtypeStruct, shapes, kinds))
+        return shardc.compile(exported, mesh={"x": options.ranks}, in_shardings=[None, None, *([cut] * 5)], **how)
+
     def shardc_stream():
         program = None
 
         def run(weights, sample):
             nonlocal program
             if program is None:
-                exported = export.export(jax.jit(step))(*map(jax.ShapeDtypeStruct, shapes, kinds))
-                program = shardc.compile(exported, mesh={"x": options.ranks},
-                                         in_shardings=[None, None, *([cut] * 5)], dynamic="all")
+                program = compile_step(shapes, dynamic="all")
             return program(*weights, *sample)
 
         return run
+
+    def shardc_each(weights, sample):
+        return compile_step([value.shape for value in (*weights, *sample)])(*weights, *sample)
 
     def each_stream():
         compiled = jax.jit(step)
@@ -122,17 +142,28 @@ def main():
 
         return run
 
+    some = data[:options.each]
+    # What is loaded once is loaded before.
+    points, edges = 16, 64
+    compile_step([*(value.shape for value in start()), (points, FEATURES), (edges,), (edges,), (points, 2), (points,)])
     ours, losses = timed("shardc, one program", shardc_stream(), data)
+    compiling, known = timed("shardc, each as it is", shardc_each, some)
+    times("shardc, compiling each sample,", compiling, some, ours, data)
+    print(f"losses of both differ by {difference(losses, known):.1e}")
+    if options.only_shardc:
+        return
     jax.clear_caches()
     buckets_took, padded = timed("JAX, eight buckets", bucket_stream(), data)
+    times("JAX with buckets", buckets_took, data, ours, data)
     jax.clear_caches()
-    some = data[:options.each]
     each, expected = timed("JAX, each as it is", each_stream(), some)
-    difference = max(abs(a - b) / max(abs(b), 1e-3) for a, b in zip(losses, expected, strict=False))
-    largest = max(abs(a - b) / max(abs(b), 1e-3) for a, b in zip(losses, padded, strict=True))
-    print(f"JAX with buckets takes {buckets_took / ours:.2f} times as long; compiling each sample "
-          f"{each / len(some) * len(data) / ours:.1f} times (from {len(some)}); losses differ by {difference:.1e}, "
-          f"{largest:.1e} from those with padding")
+    times("JAX, compiling each sample,", each, some, ours, data)
+    print(f"losses differ by {difference(losses, expected):.1e}, {difference(losses, padded):.1e} from those with padding")
+
+
+def difference(a, b):
+    """The largest relative difference of the losses that both have."""
+    return max(abs(x - y) / max(abs(y), 1e-3) for x, y in zip(a, b, strict=False))
 
 
 if __name__ == "__main__":
