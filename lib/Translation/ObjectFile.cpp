@@ -13,6 +13,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -371,25 +372,39 @@ static bool copiesLoopNest(llvm::StringRef pass, const llvm::Any &unit) {
   return loop && !(*loop)->isInnermost();
 }
 
-/// Whether `function` is a long line of calls, as the step of a long program
-/// is, which is left where one fails: what is called takes the time of a step,
+namespace {
+/// What the step of a long program is: what is called takes the time of a step,
 /// but this would take most of LLVM's.
-static bool isLineOfCalls(const llvm::Function &function) {
+enum class Calls {
+  None, ///< something else, or short
+  Line, ///< one after the other, left where one fails
+  Tree, ///< also conditionals, but no loop
+};
+} // namespace
+
+static Calls callsOf(const llvm::Function &function) {
   // One call and what it takes: addresses, and the check of a status.
   constexpr unsigned kLong = 500, kInstructionsOfCall = 10;
   if (function.isDeclaration() || function.getInstructionCount() < kLong)
-    return false;
+    return Calls::None;
   unsigned calls = 0;
+  bool joins = false;
   for (const llvm::BasicBlock &block : function) {
-    if (block.hasNPredecessorsOrMore(2) && !llvm::succ_empty(&block))
-      return false;
+    joins |= block.hasNPredecessorsOrMore(2) && !llvm::succ_empty(&block);
     for (const llvm::Instruction &op : block) {
       if (op.getType()->isVectorTy())
-        return false;
+        return Calls::None;
       calls += isa<llvm::CallBase>(op);
     }
   }
-  return calls * kInstructionsOfCall >= function.getInstructionCount();
+  if (calls * kInstructionsOfCall < function.getInstructionCount())
+    return Calls::None;
+  if (!joins)
+    return Calls::Line;
+  SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
+      backEdges;
+  llvm::FindFunctionBackedges(function, backEdges);
+  return backEdges.empty() ? Calls::Tree : Calls::None;
 }
 
 static bool isSet(const std::atomic<bool> *cancelled) {
@@ -494,19 +509,32 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::TimePassesHandler timing(llvm::TimePassesIsEnabled);
   timing.registerCallbacks(callbacks);
-  llvm::SmallPtrSet<const llvm::Function *, 8> lines;
-  for (llvm::Function &function : module)
-    if (isLineOfCalls(function))
-      lines.insert(&function);
-  auto isLine = [&](const llvm::Any &unit) {
+  llvm::SmallPtrSet<const llvm::Function *, 8> trees;
+  for (llvm::Function &function : module) {
+    Calls calls = callsOf(function);
+    if (calls == Calls::Tree)
+      trees.insert(&function);
+    if (calls != Calls::Line)
+      continue;
+    // Nothing is inlined there, since no pass would optimise it any more; code
+    // generation selects instructions fast, and does not schedule them.
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
+  }
+  // Conditionals on one value are taken apart one by one, and each time all
+  // behind them moves: quadratic.
+  auto isLeftOut = [&](llvm::StringRef pass, const llvm::Any &unit) {
     const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
-    return function && lines.contains(*function);
+    return function &&
+           ((*function)->hasOptNone() ||
+            (trees.contains(*function) &&
+             (pass == "SimplifyCFGPass" || pass == "JumpThreadingPass")));
   };
   // Finds out whom indirect calls may reach. There are none, and it compares
   // all calls with one another.
   callbacks.registerShouldRunOptionalPassCallback(
       [&](llvm::StringRef pass, llvm::Any unit) {
-        return pass != "CalledValuePropagationPass" && !isLine(unit) &&
+        return pass != "CalledValuePropagationPass" && !isLeftOut(pass, unit) &&
                !copiesLoopNest(pass, unit) && !isSet(cancelled);
       });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
@@ -528,12 +556,6 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
           ? buildShortPipeline()
           : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
-  // Fast instruction selection, and no scheduling.
-  for (llvm::Function &function : module)
-    if (lines.contains(&function)) {
-      function.addFnAttr(llvm::Attribute::NoInline);
-      function.addFnAttr(llvm::Attribute::OptimizeNone);
-    }
   timing.print();
 }
 
