@@ -206,6 +206,15 @@ private:
   SmallVector<Value> emitReductions(size_t level, const State &state,
                                     const Tile &tile,
                                     ArrayRef<Value> accumulators);
+  /// The next values of those that are carried, at a position of a dim.
+  using Carry = llvm::function_ref<SmallVector<Value>(
+      const State &, const Quantity &, ArrayRef<Value>)>;
+  /// A loop over `dim`, `step` of its iterations at a time, that carries
+  /// `values`; what it leaves. One iteration is no loop.
+  SmallVector<Value> carrySteps(int dim, const Quantity &from,
+                                const Quantity &to, int64_t step,
+                                const State &state, ArrayRef<Value> values,
+                                Carry body);
   /// `size` iterations of the dim of a level, and all of those inside it.
   SmallVector<Value> emitReduction(size_t level, const Quantity &size,
                                    const State &state, const Tile &tile,

@@ -111,6 +111,24 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
   return results;
 }
 
+SmallVector<Value> NestEmitter::carrySteps(int dim, const Quantity &from,
+                                           const Quantity &to, int64_t step,
+                                           const State &state,
+                                           ArrayRef<Value> values, Carry body) {
+  if (from.fixed && to.fixed && *to.fixed - *from.fixed <= step)
+    return *to.fixed > *from.fixed
+               ? body(advance(state, dim, from), from, values)
+               : SmallVector<Value>(values);
+  auto loop = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
+                                 arith.index(step), values);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Quantity at{std::nullopt, loop.getInductionVar()};
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  scf::YieldOp::create(b, loc, body(advance(state, dim, at), at, carried));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
 SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
                                                const Tile &tile,
                                                ArrayRef<Value> accumulators) {
@@ -145,24 +163,17 @@ SmallVector<Value> NestEmitter::emitPartialSums(size_t level,
             ? Quantity::of(*size.fixed / s.partialSteps * s.partialSteps)
             : arith.sub(size, Quantity::of(Value(arith::RemUIOp::create(
                                   b, loc, arith.get(size), arith.get(steps)))));
-  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(whole),
-                                 arith.get(steps), totals);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Quantity at{std::nullopt, loop.getInductionVar()};
-    Quantity count = steps;
-    if (hasRest && !isApart)
-      count = Quantity::of(Value(arith::MinSIOp::create(
-          b, loc, arith.get(arith.sub(size, at)), arith.get(steps))));
-    State inner = advance(state, dim, at);
-    SmallVector<Value> sums =
-        isLane ? emitLaneReduction(zero, count, inner, tile, start)
-               : emitReduction(level, count, inner, tile, start);
-    SmallVector<Value> carried(loop.getRegionIterArgs());
-    scf::YieldOp::create(b, loc, combineEach(carried, sums));
-  }
-  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
+  SmallVector<Value> sums = carrySteps(
+      dim, zero, whole, s.partialSteps, state, totals,
+      [&](const State &inner, const Quantity &at, ArrayRef<Value> carried) {
+        Quantity count = steps;
+        if (hasRest && !isApart)
+          count = Quantity::of(Value(arith::MinSIOp::create(
+              b, loc, arith.get(arith.sub(size, at)), arith.get(steps))));
+        return combineEach(
+            carried, isLane ? emitLaneReduction(zero, count, inner, tile, start)
+                            : emitReduction(level, count, inner, tile, start));
+      });
   if (!isApart)
     return sums;
   return combineEach(
@@ -181,18 +192,11 @@ SmallVector<Value> NestEmitter::emitReduction(size_t level,
     return emitLaneReduction(Quantity::of(0), size, state, tile, accumulators);
   if (isPaired(dim))
     return emitPairs(size, state, tile, accumulators);
-  if (size.is(1))
-    return emitReductions(level + 1, state, tile, accumulators);
-  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(size),
-                                 arith.index(1), accumulators);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  State inner =
-      advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
-  SmallVector<Value> carried(loop.getRegionIterArgs());
-  SmallVector<Value> next = emitReductions(level + 1, inner, tile, carried);
-  scf::YieldOp::create(b, loc, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
+  return carrySteps(
+      dim, Quantity::of(0), size, 1, state, accumulators,
+      [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
+        return emitReductions(level + 1, inner, tile, carried);
+      });
 }
 
 SmallVector<Value> NestEmitter::emitPairs(const Quantity &size,
@@ -200,17 +204,11 @@ SmallVector<Value> NestEmitter::emitPairs(const Quantity &size,
                                           ArrayRef<Value> accumulators) {
   int dim = s.reductions.back();
   Quantity whole = size.fixed ? Quantity::of(*size.fixed / 2 * 2) : size;
-  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(whole),
-                                 arith.index(2), accumulators);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    State inner =
-        advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
-    SmallVector<Value> carried(loop.getRegionIterArgs());
-    scf::YieldOp::create(b, loc, emitPair(inner, tile, carried, false));
-  }
-  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
+  SmallVector<Value> sums = carrySteps(
+      dim, Quantity::of(0), whole, 2, state, accumulators,
+      [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
+        return emitPair(inner, tile, carried, false);
+      });
   if (!size.fixed || *size.fixed % 2 == 0)
     return sums;
   return emitPair(advance(state, dim, whole), tile, sums, true);
@@ -255,26 +253,10 @@ NestEmitter::emitLaneReduction(const Quantity &begin, const Quantity &size,
                                ArrayRef<Value> accumulators) {
   int64_t extent = tile.vectors * s.lanes;
   SmallVector<Value> current(accumulators);
-  auto loop =
-      [&](Quantity from, Quantity to, int64_t step,
-          llvm::function_ref<SmallVector<Value>(const State &, ArrayRef<Value>)>
-              body) {
-        if (from.fixed && to.fixed && *to.fixed - *from.fixed <= step) {
-          if (*to.fixed > *from.fixed)
-            current = body(advance(state, s.vec, from), current);
-          return;
-        }
-        auto op = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
-                                     arith.index(step), current);
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(op.getBody());
-        State inner =
-            advance(state, s.vec, Quantity{std::nullopt, op.getInductionVar()});
-        SmallVector<Value> next =
-            body(inner, SmallVector<Value>(op.getRegionIterArgs()));
-        scf::YieldOp::create(b, loc, next);
-        current = llvm::to_vector_of<Value>(op.getResults());
-      };
+  auto loop = [&](const Quantity &from, const Quantity &to, int64_t step,
+                  Carry body) {
+    current = carrySteps(s.vec, from, to, step, state, current, body);
+  };
   // Accumulators of the first vector only, for what is left over.
   size_t chains = tile.rows * tile.columns * nest.outputs.size();
   auto partial = [&](const State &inner, ArrayRef<Value> values,
@@ -292,7 +274,8 @@ NestEmitter::emitLaneReduction(const Quantity &begin, const Quantity &size,
         result[chain * tile.vectors + vector] = next[chain * vectors + vector];
     return result;
   };
-  auto whole = [&](const State &inner, ArrayRef<Value> values) {
+  auto whole = [&](const State &inner, const Quantity &,
+                   ArrayRef<Value> values) {
     return partial(inner, values, tile.vectors, {});
   };
   auto maskType = VectorType::get({s.lanes}, b.getI1Type());
@@ -316,14 +299,15 @@ NestEmitter::emitLaneReduction(const Quantity &begin, const Quantity &size,
       arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
   Quantity full = arith.sub(size, Quantity::of(rest));
   loop(begin, full, extent, whole);
-  loop(full, size, s.lanes, [&](const State &inner, ArrayRef<Value> values) {
-    if (size.multiple() % s.lanes == 0)
-      return partial(inner, values, 1, {});
-    Quantity left = arith.sub(size, inner.position[s.vec]);
-    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
-                                              ValueRange{arith.get(left)});
-    return partial(inner, values, 1, mask);
-  });
+  loop(full, size, s.lanes,
+       [&](const State &inner, const Quantity &, ArrayRef<Value> values) {
+         if (size.multiple() % s.lanes == 0)
+           return partial(inner, values, 1, {});
+         Quantity left = arith.sub(size, inner.position[s.vec]);
+         Value mask = vector::CreateMaskOp::create(b, loc, maskType,
+                                                   ValueRange{arith.get(left)});
+         return partial(inner, values, 1, mask);
+       });
   return current;
 }
 
