@@ -2,8 +2,8 @@
 //
 // The step of a long program is a line of calls that take addresses of parts of
 // the arena and of the caller's arrays. Descriptors of all these buffers, which
-// conversion to LLVM would make and the last passes take apart again, were half
-// of the ops on the way.
+// conversion to LLVM would make and the last passes split again, were half of
+// the ops on the way.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -521,7 +521,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
     function.addFnAttr(llvm::Attribute::NoInline);
     function.addFnAttr(llvm::Attribute::OptimizeNone);
   }
-  // Conditionals on one value are taken apart one by one, and each time all
+  // Conditionals on one value are split one by one, and each time all
   // behind them moves: quadratic.
   auto isLeftOut = [&](llvm::StringRef pass, const llvm::Any &unit) {
     const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
