@@ -231,6 +231,9 @@ private:
   /// The last reduction, in pairs of bf16.
   SmallVector<Value> emitPairs(const Quantity &size, const State &state,
                                const Tile &tile, ArrayRef<Value> accumulators);
+  /// All of the last reduction, where rows slide along it.
+  SmallVector<Value> emitSlide(const State &state, const Tile &tile,
+                               ArrayRef<Value> accumulators);
   /// What output `i` is of both.
   Value combine(size_t i, Value x, Value y);
   SmallVector<Value> combineEach(ArrayRef<Value> x, ArrayRef<Value> y);

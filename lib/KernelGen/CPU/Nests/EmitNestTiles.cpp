@@ -192,11 +192,63 @@ SmallVector<Value> NestEmitter::emitReduction(size_t level,
     return emitLaneReduction(Quantity::of(0), size, state, tile, accumulators);
   if (isPaired(dim))
     return emitPairs(size, state, tile, accumulators);
+  if (s.slides && dim == s.reductions.back())
+    return emitSlide(state, tile, accumulators);
   return carrySteps(
       dim, Quantity::of(0), size, 1, state, accumulators,
       [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
         return emitReductions(level + 1, inner, tile, carried);
       });
+}
+
+SmallVector<Value> NestEmitter::emitSlide(const State &state, const Tile &tile,
+                                          ArrayRef<Value> accumulators) {
+  int dim = s.reductions.back();
+  size_t movedAt = nest.inputs[0].usesDim(s.row) ? 0 : 1, otherAt = 1 - movedAt;
+  const Access &moved = nest.inputs[movedAt], &other = nest.inputs[otherAt];
+  int64_t terms = *nest.dims[dim].size.fixed,
+          slide = *moved.coef[s.row].fixed / *moved.coef[dim].fixed;
+  SmallVector<State> at;
+  for (int64_t term : llvm::seq(terms))
+    at.push_back(advance(state, dim, Quantity::of(term)));
+  auto maskOf = [&](int64_t vector) {
+    return vector + 1 == tile.vectors ? tile.mask : Value();
+  };
+  // By vector: what each term multiplies by, the same for all rows.
+  SmallVector<SmallVector<Value>> factors(tile.vectors);
+  for (int64_t vector : llvm::seq(tile.vectors))
+    for (const State &inner : at)
+      factors[vector].push_back(load(other, inner.pointers[inputAt(otherAt)],
+                                     tileOffset(other, 0, 0, vector, s.lanes),
+                                     s.lanes, maskOf(vector)));
+  SmallVector<Value> sums(accumulators);
+  // In the order of elements, so that each row adds its terms in theirs.
+  for (int64_t element : llvm::seq((tile.rows - 1) * slide + terms))
+    for (int64_t vector : llvm::seq(tile.vectors)) {
+      Quantity offset =
+          arith.add(tileOffset(moved, 0, 0, vector, s.lanes),
+                    arith.mul(Quantity::of(element), moved.coef[dim]));
+      Value loaded = load(moved, state.pointers[inputAt(movedAt)], offset,
+                          s.lanes, maskOf(vector));
+      for (int64_t row : llvm::seq(tile.rows)) {
+        int64_t term = element - row * slide;
+        if (term < 0 || term >= terms)
+          continue;
+        Value &sum = sums[row * tile.vectors + vector];
+        SmallVector<Value> arguments(2);
+        arguments[movedAt] = loaded;
+        arguments[otherAt] = factors[vector][term];
+        arguments.push_back(sum);
+        SmallVector<Value> yields = evaluateBody(
+            b, *nest.main.getBody(), arguments, s.lanes,
+            [&](int64_t index) {
+              return indexOf(at[term], index, row, 0, vector, s.lanes);
+            },
+            maskOf(vector));
+        sum = splat(b, loc, yields.front(), s.lanes);
+      }
+    }
+  return sums;
 }
 
 SmallVector<Value> NestEmitter::emitPairs(const Quantity &size,

@@ -145,6 +145,10 @@ struct Schedule {
   /// lane, then those of the second one (see Access::isInterleaved). They are
   /// moved in whole vectors, and interleaved in registers.
   bool interleaves = false;
+  /// The last reduction dim, short, moves one input by a row or less: its
+  /// iterations are written out, and each element of that input is loaded once
+  /// for all rows that it is added to.
+  bool slides = false;
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none

@@ -299,6 +299,7 @@ Schedule ScheduleChooser::choose() {
     chooseBlocking(s);
   choosePairs(s);
   choosePartialSums(s);
+  chooseSlide(s);
   s.masksAll = masksAll(s);
   return s;
 }

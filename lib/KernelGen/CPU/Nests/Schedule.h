@@ -102,6 +102,19 @@ private:
   double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
                   int64_t sizeB, int64_t bytesA = 0, bool each = false) const;
   void chooseTile(Schedule &s) const;
+  /// The same cycles, where `one` says what a tile of `x` by `y` takes.
+  double
+  sumOverTiles(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
+               int64_t sizeB,
+               llvm::function_ref<double(int64_t x, int64_t y)> one) const;
+  /// Whether the tile of `s` can slide (Schedule::slides).
+  bool canSlide(const Schedule &s) const;
+  /// How far a row of `s`, which can, moves its input, in iterations of the
+  /// last reduction dim.
+  int64_t slideOf(const Schedule &s) const;
+  /// Windows of one channel each: has rows of the tile share elements of the
+  /// input. Sums keep their order, so it is known before.
+  void chooseSlide(Schedule &s) const;
   /// About how many instructions the tiles of a product are: one of each extent
   /// that its dims leave.
   int64_t codeSize(const Schedule &s, int row, int64_t rows,

@@ -61,6 +61,12 @@ double ScheduleChooser::tileCost(int64_t a, int64_t b, int dimA, int dimB,
     double loads = each ? x * y + y : x + y;
     return std::max({x * y / 2.0, loads / 2.0, 4.0}) + 1.0 + missed;
   };
+  return sumOverTiles(a, b, dimA, dimB, sizeA, sizeB, one);
+}
+
+double ScheduleChooser::sumOverTiles(
+    int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA, int64_t sizeB,
+    llvm::function_ref<double(int64_t x, int64_t y)> one) const {
   // How many tiles of which extents.
   using Extents = SmallVector<std::pair<int64_t, int64_t>, 4>;
   auto cut = [&](int dim, int64_t extent, int64_t size) {
@@ -81,6 +87,85 @@ double ScheduleChooser::tileCost(int64_t a, int64_t b, int dimA, int dimB,
     for (auto [countB, y] : cut(dimB, b, sizeB))
       total += countA * countB * one(x, y);
   return total;
+}
+
+bool ScheduleChooser::canSlide(const Schedule &s) const {
+  if (!contraction || s.vec < 0 || s.vecReduces || s.lanes == 1 || s.row < 0 ||
+      s.rows < 2 || s.columns > 1 || s.packed >= 0 || s.pairs ||
+      !s.hoisted.empty() || s.partial >= 0 || s.reductions.empty())
+    return false;
+  bool isFirst = nest.inputs[0].usesDim(s.row);
+  const Access &moved = nest.inputs[isFirst ? 0 : 1],
+               &other = nest.inputs[isFirst ? 1 : 0];
+  int last = s.reductions.back();
+  const std::optional<int64_t> &terms = nest.dims[last].size.fixed,
+                               &row = moved.coef[s.row].fixed,
+                               &term = moved.coef[last].fixed;
+  if (!moved.pointer || !other.pointer || other.usesDim(s.row) ||
+      !moved.usesDim(s.vec) || !other.usesDim(s.vec) || !terms || !row ||
+      !term || *term == 0 || *row % *term != 0 || *row / *term < 1 ||
+      *row / *term >= *terms)
+    return false;
+  // Accumulators, what all rows multiply by, an element and one to spare.
+  int64_t registers = bits == 512 ? 32 : 16;
+  return (s.rows + *terms) * s.vectors + 2 <= registers;
+}
+
+int64_t ScheduleChooser::slideOf(const Schedule &s) const {
+  const Access &moved = nest.inputs[nest.inputs[0].usesDim(s.row) ? 0 : 1];
+  return *moved.coef[s.row].fixed / *moved.coef[s.reductions.back()].fixed;
+}
+
+void ScheduleChooser::chooseSlide(Schedule &s) const {
+  if (!contraction || s.vec < 0 || s.vecReduces || s.reductions.empty())
+    return;
+  constexpr int64_t kMostRows = 8;
+  int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
+  int64_t rowSize = s.row < 0 ? 1 : size(s.row);
+  double best = 0.95 / rowSize *
+                tileCost(s.rows, s.vectors, s.row, -1, rowSize, vecSize,
+                         /*bytesA=*/0, /*each=*/true);
+  Schedule chosen = s;
+  for (int row : llvm::seq<int>(nest.dims.size())) {
+    if (nest.dims[row].reduces || row == s.vec)
+      continue;
+    Schedule tile = s;
+    tile.row = row;
+    tile.column = row == s.row ? -1 : s.row;
+    tile.columns = 1;
+    tile.slides = true;
+    for (tile.vectors = 1; tile.vectors <= std::min<int64_t>(vecSize, 2);
+         ++tile.vectors)
+      for (tile.rows = 2; tile.rows <= std::min(size(row), kMostRows);
+           ++tile.rows) {
+        if (!canSlide(tile))
+          continue;
+        const Access &moved = nest.inputs[nest.inputs[0].usesDim(row) ? 0 : 1];
+        int64_t terms = size(s.reductions.back()), slide = slideOf(tile),
+                bytes = rowBytes(moved, row) / slide;
+        auto one = [&](int64_t x, int64_t y) {
+          if (x == 0 || y == 0)
+            return 0.0;
+          int64_t elements = (x - 1) * slide + terms;
+          double missed =
+              linesInSet(elements, bytes) > 6 ? 0.3 * elements * y : 0;
+          return std::max({x * y * terms / 2.0, (elements + terms) * y / 2.0,
+                           4.0 * terms}) +
+                 1.0 + missed;
+        };
+        double cost = sumOverTiles(tile.rows, tile.vectors, row, -1, size(row),
+                                   vecSize, one) /
+                      (size(row) * terms);
+        if (cost < best) {
+          best = cost;
+          chosen = tile;
+        }
+      }
+  }
+  if (!chosen.slides)
+    return;
+  s = chosen;
+  llvm::erase_if(s.outer, [&](int dim) { return dim == s.row; });
 }
 
 int64_t ScheduleChooser::iterations(const Access &access) const {
@@ -368,6 +453,8 @@ std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
   s.rows = tile.rows;
   s.columns = tile.columns;
   s.vectors = tile.vectors;
+  if (s.column == s.row)
+    s.column = -1;
   s.outer.clear();
   for (int dim : llvm::seq<int>(nest.dims.size()))
     if (!nest.dims[dim].reduces && dim != s.row && dim != s.column &&
@@ -399,6 +486,7 @@ std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
     if (tile.panel && isOther && (s.pairs || panelBytes(s) > kMostBytes))
       return std::nullopt;
   }
+  s.slides = canSlide(s);
   s.masksAll = masksAll(s);
   return s;
 }
