@@ -105,7 +105,6 @@ struct ForwardCopiesPass final
           alloc->getBlock() != copy->getBlock() ||
           target.getOwner() != copy->getBlock() ||
           copy.getSource().getType() != target.getType() ||
-          (isReshaped && !alloc.getType().hasStaticShape()) ||
           !isLastUse(copy, alloc))
         continue;
       OpBuilder builder(alloc);
@@ -113,7 +112,7 @@ struct ForwardCopiesPass final
       if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(view))
         result = memref::ExpandShapeOp::create(
             builder, alloc.getLoc(), alloc.getType(), target,
-            collapse.getReassociationIndices());
+            collapse.getReassociationIndices(), alloc.getMixedSizes());
       else if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(view))
         result = memref::CollapseShapeOp::create(
             builder, alloc.getLoc(), target, expand.getReassociationIndices());

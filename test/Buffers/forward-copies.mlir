@@ -26,6 +26,46 @@ func.func @reshaped(%out: memref<12xf32>) {
   return
 }
 
+// Sizes that are known later are the buffer's own.
+// CHECK-LABEL: func.func @reshaped_later(
+//  CHECK-SAME:   %[[OUT:[a-z0-9]+]]: memref<?x8xf32>, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index
+//       CHECK:   %[[VIEW:.*]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1], [2, 3]] output_shape [%[[M]], %[[N]], 4, 2] : memref<?x8xf32> into memref<?x?x4x2xf32>
+//       CHECK:   "test.compute"(%[[VIEW]])
+//   CHECK-NOT:   memref.copy
+func.func @reshaped_later(%out: memref<?x8xf32>, %m: index, %n: index) {
+  %a = memref.alloc(%m, %n) : memref<?x?x4x2xf32>
+  "test.compute"(%a) : (memref<?x?x4x2xf32>) -> ()
+  %flat = memref.collapse_shape %a [[0, 1], [2, 3]] : memref<?x?x4x2xf32> into memref<?x8xf32>
+  memref.copy %flat, %out : memref<?x8xf32> to memref<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @flattened_later(
+//  CHECK-SAME:   %[[OUT:[a-z0-9]+]]: memref<?x4xf32>
+//       CHECK:   %[[VIEW:.*]] = memref.collapse_shape %[[OUT]] {{\[\[}}0, 1]] : memref<?x4xf32> into memref<?xf32>
+//       CHECK:   "test.compute"(%[[VIEW]])
+//   CHECK-NOT:   memref.copy
+func.func @flattened_later(%out: memref<?x4xf32>, %n: index, %all: index) {
+  %a = memref.alloc(%all) : memref<?xf32>
+  "test.compute"(%a) : (memref<?xf32>) -> ()
+  %rows = memref.expand_shape %a [[0, 1]] output_shape [%n, 4] : memref<?xf32> into memref<?x4xf32>
+  memref.copy %rows, %out : memref<?x4xf32> to memref<?x4xf32>
+  return
+}
+
+// Read again later under its own shape.
+// CHECK-LABEL: func.func @reshaped_and_used_later(
+//   CHECK-NOT:   expand_shape
+//       CHECK:   memref.copy
+func.func @reshaped_and_used_later(%out: memref<?x8xf32>, %n: index) {
+  %a = memref.alloc(%n) : memref<?x4x2xf32>
+  "test.compute"(%a) : (memref<?x4x2xf32>) -> ()
+  %flat = memref.collapse_shape %a [[0], [1, 2]] : memref<?x4x2xf32> into memref<?x8xf32>
+  memref.copy %flat, %out : memref<?x8xf32> to memref<?x8xf32>
+  "test.compute"(%a) : (memref<?x4x2xf32>) -> ()
+  return
+}
+
 // CHECK-LABEL: func.func @used_later(
 //       CHECK:   memref.copy
 func.func @used_later(%out: memref<4xf32>) {
