@@ -253,3 +253,34 @@ func.func @read_again(%x: memref<3074x1024xf32>, %w: memref<3xf32>, %y: memref<3
   }
   return
 }
+
+// -----
+
+#to = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#from = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// Planes may begin anywhere: their distance is asked with the address.
+// CHECK-LABEL: func @open_planes(
+//       CHECK:   %[[Y:.*]] = memref.alloc
+//       CHECK:   %[[STRIDES:[a-z0-9_]+]]:3 = memref.extract_strided_metadata %[[Y]]
+//       CHECK:   %[[ADDRESS:.*]] = llvm.ptrtoint
+//       CHECK:   %[[LOW:.*]] = arith.andi %[[ADDRESS]],
+//       CHECK:   %[[BYTES:.*]] = arith.muli %[[STRIDES]]#0,
+//       CHECK:   %[[DISTANCE:.*]] = arith.index_cast %[[BYTES]] : index to i64
+//       CHECK:   %[[REST:.*]] = arith.andi %[[DISTANCE]],
+//       CHECK:   %[[ALL:.*]] = arith.ori %[[LOW]], %[[REST]]
+//       CHECK:   %[[ALIGNED:.*]] = arith.cmpi eq, %[[ALL]],
+//       CHECK:   scf.if %[[ALIGNED]] {
+//       CHECK:     nontemporal
+//       CHECK:   } else {
+//   CHECK-NOT:     nontemporal
+//       CHECK:   llvm.fence seq_cst
+func.func @open_planes(%x: memref<4096x64xf32>, %n: index) -> memref<4096x?x64xf32> {
+  %y = memref.alloc(%n) : memref<4096x?x64xf32>
+  linalg.generic {indexing_maps = [#from, #to], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : memref<4096x64xf32>) outs(%y : memref<4096x?x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return %y : memref<4096x?x64xf32>
+}

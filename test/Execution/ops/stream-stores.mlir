@@ -1,6 +1,8 @@
 // RUN: shard-run %s --machine=generic,shared_cache=64B --check
 // RUN: shard-run %s --machine=generic,shared_cache=64B --mesh=x=1 --threads=3 --check
 // RUN: shard-run %s --machine=generic,shared_cache=64B --mesh=x=3 --sizes=0:0=40,0,8 --check
+// RUN: shard-run %s --machine=generic,shared_cache=64B --dynamic=all --check
+// RUN: shard-run %s --machine=generic,shared_cache=64B --dynamic=all --sizes=0:0=32,16 --check
 // RUN: shard-opt %s --shardc-pipeline="machine=generic,shared_cache=64B" | FileCheck %s
 
 // With a cache that holds nothing every result passes it by: what other ranks

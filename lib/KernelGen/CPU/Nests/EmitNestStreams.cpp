@@ -45,16 +45,20 @@ void NestEmitter::findStreamed() {
       along = s.row;
     auto keepsAligned = [&](int dim) {
       const Quantity &coef = output.coef[dim];
-      return dim == along || (s.interleaves && dim == s.vec) ||
-             (coef.fixed && *coef.fixed % s.lanes == 0);
+      return dim == along || (s.interleaves && dim == s.vec) || !coef.fixed ||
+             *coef.fixed % s.lanes == 0;
     };
     if (along < 0)
       continue;
-    bool isAligned =
+    // As far as is known: the rest is asked when it runs.
+    bool mayBeAligned =
         llvm::all_of(llvm::seq<int>(nest.dims.size()), keepsAligned);
+    bool isKnown = llvm::all_of(output.coef, [](const Quantity &coef) {
+      return coef.fixed.has_value();
+    });
     // Masks cost as little as nothing with AVX-512 alone.
-    leads = !isAligned && mayLead && bytes == 64;
-    if (isAligned || leads)
+    leads = !(mayBeAligned && isKnown) && mayLead && bytes == 64;
+    if (mayBeAligned || leads)
       streamed.push_back(&output);
   }
 }
@@ -130,13 +134,20 @@ void NestEmitter::emitStreaming() {
   }
   Value rest;
   for (const Access *access : streamed) {
-    Value address =
-        LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access->pointer);
-    int64_t bytes = s.lanes * elementBytes(stored(access->element));
-    Value low = arith::AndIOp::create(
-        b, loc, address,
-        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(bytes - 1)));
-    rest = rest ? Value(arith::OrIOp::create(b, loc, rest, low)) : low;
+    int64_t bytes = elementBytes(stored(access->element));
+    auto keep = [&](Value distance) {
+      Value low = arith::AndIOp::create(
+          b, loc, distance,
+          arith::ConstantOp::create(b, loc,
+                                    b.getI64IntegerAttr(s.lanes * bytes - 1)));
+      rest = rest ? Value(arith::OrIOp::create(b, loc, rest, low)) : low;
+    };
+    keep(LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access->pointer));
+    for (const Quantity &coef : access->coef)
+      if (!coef.fixed)
+        keep(arith::IndexCastOp::create(
+            b, loc, b.getI64Type(),
+            arith.get(arith.mul(coef, Quantity::of(bytes)))));
   }
   Value isAligned = arith::CmpIOp::create(
       b, loc, arith::CmpIPredicate::eq, rest,
