@@ -1,6 +1,7 @@
 //===- Errors.cpp - Errors that say how a tool ends -----------------------===//
 
 #include "shardc/Driver/Errors.h"
+#include "shardc/Support/MemoryErrors.h"
 
 using namespace llvm;
 using namespace shardc;
@@ -17,18 +18,9 @@ Error shardc::withCode(ExitCode code, Error error) {
   return toolError(code, toString(std::move(error)));
 }
 
-bool shardc::isAboutMemory(StringRef message) {
-  return message.contains_insensitive("out of memory") ||
-         message.contains("bad_alloc") ||
-         message.contains("Cannot allocate memory") ||
-         message.starts_with("no memory") ||
-         message.starts_with("no process") || message.starts_with("no pipe");
-}
-
 Error shardc::ioError(Error error) {
   if (!error)
     return error;
-  std::string message = toString(std::move(error));
-  return toolError(isAboutMemory(message) ? ExitCode::Memory : ExitCode::IO,
-                   message);
+  ExitCode code = isAboutMemory(error) ? ExitCode::Memory : ExitCode::IO;
+  return withCode(code, std::move(error));
 }

@@ -283,7 +283,7 @@ private:
         !std::exchange(isFirst, false))
       return sink.take(diagnostic);
     std::string message = diagnostic.str();
-    if (isAboutMemory(message))
+    if (isAboutMemory(diagnostic))
       refused = ExitCode::Memory;
     else if (isFileTrouble(diagnostic))
       refused = ExitCode::IO;

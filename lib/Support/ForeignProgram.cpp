@@ -16,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "shardc/Support/Misuse.h"
 #include "shardc/Support/ProgramText.h"
 #include "shardc/Support/TextLimits.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -530,7 +531,8 @@ shardc::readForeignProgram(MLIRContext &context,
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    return emitError(file) << "no pipe to read it through: " << strerror(errno);
+    return noMemory(emitError(file))
+           << "no pipe to read it through: " << strerror(errno);
   llvm::scope_exit closeEnd([&] { close(ends[0]); });
   // What is buffered would be written twice.
   llvm::outs().flush();
@@ -539,7 +541,8 @@ shardc::readForeignProgram(MLIRContext &context,
     readInChild(context, program, splitMarker, isBytecode, ends[1]);
   close(ends[1]);
   if (child < 0)
-    return emitError(file) << "no process to read it in: " << strerror(errno);
+    return noMemory(emitError(file))
+           << "no process to read it in: " << strerror(errno);
   std::string said = readAll(ends[0]);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -564,8 +567,9 @@ shardc::readForeignProgram(MLIRContext &context,
     return emitError(file) << rest;
   default:
     if (uint64_t limit = limitOfThisProcess(program.getBufferSize()))
-      return emitError(file) << "no memory to read it: this process may have "
-                             << limit << " MiB of address space (ulimit -v)";
+      return noMemory(emitError(file))
+             << "no memory to read it: this process may have " << limit
+             << " MiB of address space (ulimit -v)";
     return emitError(file) << "reading it takes more than "
                            << (768 + program.getBufferSize() / kMebibyte * 64)
                            << " MiB of memory";

@@ -55,7 +55,8 @@ readPipe(int file, StringRef path, const PipeLimits &limits, bool mayBeSilent) {
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
       continue;
     if (got < 0)
-      return createStringError(path + ": " + std::strerror(errno));
+      return createStringError(errnoAsErrorCode(),
+                               path + ": " + std::strerror(errno));
     if (got == 0)
       break;
     size += got;
@@ -72,7 +73,8 @@ Expected<std::unique_ptr<MemoryBuffer>>
 shardc::readInputFile(StringRef path, bool isText, PipeLimits limits) {
   bool isStdin = path == "-";
   auto system = [&] {
-    return createStringError(path + ": " + std::strerror(errno));
+    return createStringError(errnoAsErrorCode(),
+                             path + ": " + std::strerror(errno));
   };
   struct stat status;
   if (isStdin ? fstat(STDIN_FILENO, &status) != 0
@@ -85,7 +87,8 @@ shardc::readInputFile(StringRef path, bool isText, PipeLimits limits) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
         MemoryBuffer::getFile(path, isText, /*RequiresNullTerminator=*/isText);
     if (!buffer)
-      return createStringError(path + ": " + buffer.getError().message());
+      return createStringError(buffer.getError(),
+                               path + ": " + buffer.getError().message());
     return std::move(*buffer);
   }
   // A pipe that nobody writes to yet is not waited for while it is opened.

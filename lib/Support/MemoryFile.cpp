@@ -13,8 +13,8 @@ using namespace shardc;
 Expected<MemoryFile> MemoryFile::create(const char *label) {
   int file = memfd_create(label, MFD_CLOEXEC);
   if (file < 0)
-    return createStringError(std::string("no file in memory: ") +
-                             std::strerror(errno));
+    return createStringError(errnoAsErrorCode(), Twine("no file in memory: ") +
+                                                     std::strerror(errno));
   return MemoryFile(file);
 }
 
@@ -42,9 +42,10 @@ Error MemoryFile::write(StringRef bytes) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      return createStringError(Twine("a file in memory takes ") +
-                               Twine(written) + " of " + Twine(bytes.size()) +
-                               " bytes: " + std::strerror(errno));
+      return createStringError(
+          errnoAsErrorCode(),
+          Twine("a file in memory takes ") + Twine(written) + " of " +
+              Twine(bytes.size()) + " bytes: " + std::strerror(errno));
     written += count;
   }
   return Error::success();
@@ -53,8 +54,8 @@ Error MemoryFile::write(StringRef bytes) {
 Expected<std::string> MemoryFile::read() const {
   struct stat status;
   if (fstat(file, &status) != 0)
-    return createStringError(std::string("a file in memory: ") +
-                             std::strerror(errno));
+    return createStringError(errnoAsErrorCode(), Twine("a file in memory: ") +
+                                                     std::strerror(errno));
   std::string bytes(status.st_size, '\0');
   size_t at = 0;
   while (at < bytes.size()) {
@@ -62,8 +63,8 @@ Expected<std::string> MemoryFile::read() const {
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      return createStringError(std::string("a file in memory: ") +
-                               std::strerror(errno));
+      return createStringError(errnoAsErrorCode(), Twine("a file in memory: ") +
+                                                       std::strerror(errno));
     at += count;
   }
   return bytes;

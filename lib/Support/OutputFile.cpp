@@ -1,5 +1,6 @@
 //===- OutputFile.cpp - Files that are there whole or not at all ----------===//
 #include "shardc/Support/OutputFile.h"
+#include "shardc/Support/MemoryErrors.h"
 #include "shardc/Support/MemoryFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -46,20 +47,25 @@ static std::string nameBeside(StringRef path) {
   return name.str().str();
 }
 
-Error OutputFile::fail(const Twine &what) const {
-  return createStringError(path + ": " + what);
+Error OutputFile::fail(const Twine &what, std::error_code code) const {
+  return createStringError(code, path + ": " + what);
 }
 
 Expected<OutputFile> OutputFile::create(StringRef path, unsigned mode) {
   OutputFile made(path);
   auto cannot = [&](int number) {
-    return made.fail("cannot be written: " + Twine(std::strerror(number)));
+    return made.fail("cannot be written: " + Twine(std::strerror(number)),
+                     std::error_code(number, std::generic_category()));
   };
   made.isInPlace = descriptorNamed(path) >= 0 || keepsItsName(path);
   if (made.isInPlace) {
     Expected<MemoryFile> memory = MemoryFile::create("output");
-    if (!memory)
-      return made.fail(toString(memory.takeError()));
+    if (!memory) {
+      Error error = memory.takeError();
+      std::error_code code =
+          isAboutMemory(error) ? noMemoryCode() : inconvertibleErrorCode();
+      return made.fail(toString(std::move(error)), code);
+    }
     made.file = memory->release();
     return made;
   }
@@ -114,7 +120,8 @@ Error OutputFile::copyTo(int target) const {
         continue;
       if (count < 0)
         return fail("writing stopped after " + Twine(at + done) +
-                    " bytes: " + std::strerror(errno));
+                        " bytes: " + std::strerror(errno),
+                    errnoAsErrorCode());
       done += count;
     }
     at += got;
@@ -124,7 +131,8 @@ Error OutputFile::copyTo(int target) const {
 
 Error OutputFile::keep() {
   auto cannot = [&] {
-    return fail("cannot be written: " + Twine(std::strerror(errno)));
+    return fail("cannot be written: " + Twine(std::strerror(errno)),
+                errnoAsErrorCode());
   };
   if (isInPlace) {
     int named = descriptorNamed(path);
@@ -183,8 +191,9 @@ Error shardc::writeOutputFile(StringRef path,
     out.clear_error();
   }
   if (failed)
-    return createStringError(path + ": writing stopped after " +
-                             Twine(written) + " bytes: " + failed.message());
+    return createStringError(failed, path + ": writing stopped after " +
+                                         Twine(written) +
+                                         " bytes: " + failed.message());
   return file->keep();
 }
 
@@ -195,6 +204,7 @@ Error shardc::checkOutputFile(StringRef path) {
                               : access(path.str().c_str(), W_OK) == 0;
     return isThere ? Error::success()
                    : createStringError(
+                         errnoAsErrorCode(),
                          path + ": cannot be written: " + std::strerror(errno));
   }
   Expected<OutputFile> file = OutputFile::create(path);

@@ -6,7 +6,8 @@ using namespace mlir;
 using namespace shardc;
 
 /// What the metadata of an error says; no other values are put there.
-static constexpr uint64_t kUnsupported = 77, kMisuse = 2, kFile = 7;
+static constexpr uint64_t kUnsupported = 77, kMisuse = 2, kFile = 7,
+                          kMemory = 9;
 
 static void mark(InFlightDiagnostic &error, uint64_t why) {
   if (Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
@@ -61,4 +62,13 @@ InFlightDiagnostic shardc::fileTrouble(InFlightDiagnostic error) {
 
 bool shardc::isFileTrouble(Diagnostic &diagnostic) {
   return isMarked(diagnostic, kFile);
+}
+
+InFlightDiagnostic shardc::noMemory(InFlightDiagnostic error) {
+  mark(error, kMemory);
+  return error;
+}
+
+bool shardc::isAboutMemory(Diagnostic &diagnostic) {
+  return isMarked(diagnostic, kMemory);
 }

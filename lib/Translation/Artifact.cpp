@@ -7,6 +7,7 @@
 #include "shardc/Seal/Processor.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Support/InputFile.h"
+#include "shardc/Support/MemoryErrors.h"
 #include "shardc/Translation/MetadataText.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -91,8 +92,9 @@ struct MemoryFile {
     ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(
         path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!buffer)
-      return createStringError("the linker's output cannot be read: " +
-                               buffer.getError().message());
+      return createStringError(buffer.getError(),
+                               "the linker's output cannot be read: " +
+                                   buffer.getError().message());
     return (*buffer)->getBuffer().str();
   }
 };
@@ -128,8 +130,8 @@ Expected<std::string> shardc::linkSharedObject(StringRef object) {
     return linker.takeError();
   MemoryFile input("shardc-object"), output("shardc-code"), log("shardc-log");
   if (input.descriptor < 0 || output.descriptor < 0 || log.descriptor < 0)
-    return createStringError(Twine("no memory to link in: ") +
-                             std::strerror(errno));
+    return createStringError(noMemoryCode(), Twine("no memory to link in: ") +
+                                                 std::strerror(errno));
   {
     raw_fd_ostream out(input.descriptor, /*shouldClose=*/false);
     out << object;
@@ -137,7 +139,7 @@ Expected<std::string> shardc::linkSharedObject(StringRef object) {
     if (out.has_error()) {
       std::string why = out.error().message();
       out.clear_error();
-      return createStringError("no memory to link in: " + why);
+      return createStringError(noMemoryCode(), "no memory to link in: " + why);
     }
   }
   SmallVector<StringRef> arguments = {*linker};
@@ -156,7 +158,8 @@ Expected<std::string> shardc::linkSharedObject(StringRef object) {
     if (problem.empty())
       problem = *linker + " ended with code " + std::to_string(status) +
                 " and said nothing";
-    return createStringError("linking failed: " + problem);
+    return createStringError(codeOfProgram(problem),
+                             "linking failed: " + problem);
   }
   Expected<std::string> linked = output.contents();
   if (linked && !isWhole(*linked))

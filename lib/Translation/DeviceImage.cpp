@@ -7,6 +7,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/MemoryErrors.h"
 #include "shardc/Support/Misuse.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -253,16 +254,18 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch,
 // Images
 //===----------------------------------------------------------------------===//
 
-/// What CUDA's tools said, or that their files could not be written: such
-/// errors have the system's code.
+/// What CUDA's tools said, that there was no memory for them, or that their
+/// files could not be written: such errors have the system's code.
 static LogicalResult refuse(ModuleOp module, llvm::Error error) {
-  bool isOfFile = false;
+  bool isOfMemory = isAboutMemory(error), isOfFile = false;
   std::string message;
   llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     isOfFile = info.convertToErrorCode() != llvm::inconvertibleErrorCode();
     message = info.message();
   });
   InFlightDiagnostic diagnostic = module.emitError() << message;
+  if (isOfMemory)
+    return noMemory(std::move(diagnostic));
   return isOfFile ? fileTrouble(std::move(diagnostic)) : std::move(diagnostic);
 }
 

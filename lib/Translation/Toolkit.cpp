@@ -1,5 +1,6 @@
 //===- Toolkit.cpp - ptxas and fatbinary ----------------------------------===//
 
+#include "shardc/Support/MemoryErrors.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -123,8 +124,10 @@ static Expected<std::string> runTool(const Workspace &work,
     consumeError(text.takeError());
   if (status == 0)
     return said;
-  return createStringError(sys::path::filename(command.front()) +
-                           " failed: " + problem + StringRef(said).trim());
+  problem += StringRef(said).trim().str();
+  return createStringError(codeOfProgram(problem),
+                           sys::path::filename(command.front()) +
+                               " failed: " + problem);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,7 @@
 #include "Start.h"
 #include "Tool.h"
 #include "shardc/Seal/PrivateFile.h"
+#include "shardc/Support/MemoryErrors.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -409,7 +410,7 @@ static Expected<std::string> linkConfined(StringRef object) {
     return linker.takeError();
   PrivateFile input;
   if (std::string why = input.hold(object, "shardc-object"); !why.empty())
-    return createStringError(why);
+    return createStringError(noMemoryCode(), why);
   int output = memfd_create("shardc-code", MFD_CLOEXEC);
   int log = memfd_create("shardc-log", MFD_CLOEXEC);
   scope_exit closeAll([&] {
@@ -417,8 +418,8 @@ static Expected<std::string> linkConfined(StringRef object) {
     close(log);
   });
   if (output < 0 || log < 0)
-    return createStringError(Twine("no memory to link in: ") +
-                             std::strerror(errno));
+    return createStringError(noMemoryCode(), Twine("no memory to link in: ") +
+                                                 std::strerror(errno));
   pid_t child = fork();
   if (child == 0)
     becomeLinker(*linker, input.descriptor(), output, log);
@@ -426,14 +427,16 @@ static Expected<std::string> linkConfined(StringRef object) {
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
   if (child < 0)
-    return createStringError(Twine("no process to link in: ") +
-                             std::strerror(errno));
+    return createStringError(noMemoryCode(), Twine("no process to link in: ") +
+                                                 std::strerror(errno));
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
     return createStringError("linking failed: the linker did what is forbidden "
                              "in a sandbox");
-  if (status != 0)
-    return createStringError("linking failed: " +
-                             StringRef(contentsOf(log)).trim());
+  if (status != 0) {
+    std::string said = contentsOf(log);
+    return createStringError(codeOfProgram(said),
+                             "linking failed: " + StringRef(said).trim());
+  }
   return contentsOf(output);
 }
 
@@ -571,9 +574,9 @@ Supervisor::Reply Supervisor::serveFile(const seccomp_notif &call,
   };
   Expected<std::string> made = serve();
   if (!made) {
-    std::string why = toString(made.takeError());
-    errs() << rules.tool << ": " << why << "\n";
-    reply.error = isAboutMemory(why) ? ENOMEM : EIO;
+    Error error = made.takeError();
+    reply.error = isAboutMemory(error) ? ENOMEM : EIO;
+    errs() << rules.tool << ": " << toString(std::move(error)) << "\n";
     return reply;
   }
   PrivateFile answer;
@@ -855,13 +858,14 @@ int Supervisor::serve() {
 static Expected<std::string> askOutside(StringRef what, StringRef bytes) {
   PrivateFile given, answer;
   if (std::string why = given.hold(bytes, "shardc-request"); !why.empty())
-    return createStringError(why);
+    return createStringError(noMemoryCode(), why);
   std::string path =
       (kServices + what + "/").str() + std::to_string(given.descriptor());
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return createStringError("the sandbox's supervisor did not " + what + ": " +
-                             std::strerror(errno));
+    return createStringError(errnoAsErrorCode(),
+                             "the sandbox's supervisor did not " + what + ": " +
+                                 std::strerror(errno));
   std::string made = contentsOf(file);
   close(file);
   return made;

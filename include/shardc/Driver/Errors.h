@@ -43,12 +43,9 @@ llvm::Error toolError(ExitCode code, const llvm::Twine &message);
 /// Gives any other error's message the code `code`.
 llvm::Error withCode(ExitCode code, llvm::Error error);
 
-/// Gives `error` code 7, or 9 where it says that memory could not be had.
+/// Gives `error` code 7, or 9 where its own code is that of memory that could
+/// not be had (MemoryErrors.h).
 llvm::Error ioError(llvm::Error error);
-
-/// Whether a message of the compiler or of the linker says that memory, a
-/// process or a pipe could not be had.
-bool isAboutMemory(llvm::StringRef message);
 
 } // namespace shardc
 

@@ -25,6 +25,12 @@ mlir::InFlightDiagnostic fileTrouble(mlir::InFlightDiagnostic error);
 /// Whether an error was made by fileTrouble.
 bool isFileTrouble(mlir::Diagnostic &diagnostic);
 
+/// Makes `error` one about memory, a process or a pipe that could not be had.
+mlir::InFlightDiagnostic noMemory(mlir::InFlightDiagnostic error);
+
+/// Whether an error was made by noMemory.
+bool isAboutMemory(mlir::Diagnostic &diagnostic);
+
 } // namespace shardc
 
 #endif // SHARDC_SUPPORT_MISUSE_H

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <system_error>
 
 namespace llvm {
 class raw_fd_ostream;
@@ -36,7 +37,8 @@ public:
 
 private:
   OutputFile(llvm::StringRef path) : path(path) {}
-  llvm::Error fail(const llvm::Twine &what) const;
+  llvm::Error fail(const llvm::Twine &what,
+                   std::error_code code = llvm::inconvertibleErrorCode()) const;
   llvm::Error copyTo(int target) const;
 
   std::string path;
