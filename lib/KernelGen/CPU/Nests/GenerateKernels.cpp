@@ -512,14 +512,26 @@ static void generate(linalg::GenericOp op, const cpu::ScheduleTarget &target,
       }
   if (epilogue && !initial[0])
     epilogue = {};
-  OpBuilder builder(epilogue ? epilogue : op);
-  FailureOr<cpu::Nest> nest =
-      cpu::describe(builder, op, epilogue, initial, sizes);
+  OpBuilder builder(op);
+  auto describe = [&] {
+    builder.setInsertionPoint(epilogue ? epilogue : op);
+    FailureOr<cpu::Nest> nest =
+        cpu::describe(builder, op, epilogue, initial, sizes);
+    if (failed(nest))
+      return nest;
+    if (!op.getNumReductionLoops() || isShortReduction(*nest))
+      nest->far = farOutputs(op, epilogue ? epilogue : op, sizes, read);
+    cpu::collapseDims(builder, *nest, sizes);
+    return nest;
+  };
+  FailureOr<cpu::Nest> nest = describe();
+  if (epilogue && succeeded(nest) &&
+      cpu::finishesApart(*nest, cpu::chooseSchedule(*nest, target))) {
+    epilogue = {};
+    nest = describe();
+  }
   if (failed(nest))
     return;
-  if (!op.getNumReductionLoops() || isShortReduction(*nest))
-    nest->far = farOutputs(op, epilogue ? epilogue : op, sizes, read);
-  cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule = tiles.choose(*nest, target, threads);
   // What is a part already has no parts of its own, and a panel of which
   // nobody knows the size before parts begin cannot be one of each.

@@ -214,6 +214,11 @@ struct ScheduleTarget {
 /// The schedule that the estimates choose.
 Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target);
 
+/// True if the epilogue is better done in a loop of its own: sums run along the
+/// lanes of `schedule`, so that each of its results is a scalar, and functions
+/// of scalars take as long as those of whole vectors.
+bool finishesApart(const Nest &nest, const Schedule &schedule);
+
 /// The tile of a product's schedule; nullopt of others, which have none.
 std::optional<Tile> tileOf(const Nest &nest, const Schedule &schedule);
 /// `chosen`, which the estimates chose, cut as `tile` says: with the same
