@@ -11,14 +11,14 @@
 //       CHECK:   vector.reduction <add>
 //   CHECK-NOT:   math.exp
 //       CHECK:   math.exp {{.*}} : vector<64xf32>
-func.func @short_rows(%x: memref<4096x32xf32>, %y: memref<4096xf32>) {
+func.func @short_rows(%x: memref<4096x100xf32>, %y: memref<4096xf32>) {
   %zero = arith.constant 0.0 : f32
   %sums = memref.alloc() : memref<4096xf32>
   linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%sums : memref<4096xf32>) {
   ^bb0(%out: f32):
     linalg.yield %zero : f32
   }
-  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x32xf32>) outs(%sums : memref<4096xf32>) {
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x100xf32>) outs(%sums : memref<4096xf32>) {
   ^bb0(%a: f32, %sum: f32):
     %0 = arith.addf %sum, %a : f32
     linalg.yield %0 : f32
@@ -36,7 +36,7 @@ func.func @short_rows(%x: memref<4096x32xf32>, %y: memref<4096xf32>) {
 //   CHECK-NOT:   memref.alloc
 //       CHECK:   vector.reduction <add>
 //       CHECK:   arith.mulf {{.*}} : f32
-func.func @short_rows_scaled(%x: memref<4096x32xf32>, %y: memref<4096xf32>) {
+func.func @short_rows_scaled(%x: memref<4096x100xf32>, %y: memref<4096xf32>) {
   %zero = arith.constant 0.0 : f32
   %half = arith.constant 0.5 : f32
   %sums = memref.alloc() : memref<4096xf32>
@@ -44,7 +44,7 @@ func.func @short_rows_scaled(%x: memref<4096x32xf32>, %y: memref<4096xf32>) {
   ^bb0(%out: f32):
     linalg.yield %zero : f32
   }
-  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x32xf32>) outs(%sums : memref<4096xf32>) {
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x100xf32>) outs(%sums : memref<4096xf32>) {
   ^bb0(%a: f32, %sum: f32):
     %0 = arith.addf %sum, %a : f32
     linalg.yield %0 : f32

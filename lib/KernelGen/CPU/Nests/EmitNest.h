@@ -203,6 +203,14 @@ private:
   void emitTile(const State &state, const Tile &tile);
   /// A tile whose sums run along the lanes.
   void emitLaneSums(const State &state, const Tile &tile);
+  /// Whether the totals of the tile's rows become the lanes of one vector, with
+  /// which the epilogue is computed, and which is stored.
+  bool sumsTogether(const Tile &tile) const;
+  /// A vector of the totals of `rows` of output `i`, each as a vector of terms.
+  /// Two rows are added up at a time, half of the terms of each to the other
+  /// half: as many terms are added to one another, in the same order, as if
+  /// each row were added up by itself.
+  Value totalsOfRows(size_t i, ArrayRef<Value> rows);
   SmallVector<Value> emitReductions(size_t level, const State &state,
                                     const Tile &tile,
                                     ArrayRef<Value> accumulators);

@@ -541,36 +541,104 @@ void NestEmitter::emitTile(const State &state, const Tile &tile) {
   return finishEach(emitReductions(0, state, tile, accumulators));
 }
 
+bool NestEmitter::sumsTogether(const Tile &tile) const {
+  auto isAlong = [&](const Access &access) {
+    return access.part < 0 && access.isContiguous(s.row);
+  };
+  return s.row >= 0 && tile.rows >= 4 && tile.rows <= s.lanes &&
+         llvm::isPowerOf2_64(tile.rows) &&
+         llvm::all_of(nest.stores(), isAlong) &&
+         llvm::all_of(nest.epilogueInputs, [&](const Access &input) {
+           return !input.usesDim(s.row) || isAlong(input);
+         });
+}
+
+Value NestEmitter::totalsOfRows(size_t i, ArrayRef<Value> rows) {
+  int64_t terms = s.lanes; // of a row
+  // The second half of each row's terms is added to the first.
+  auto addHalves = [&](Value x, Value y, int64_t blocks) {
+    SmallVector<int64_t> low, high;
+    for (int64_t block : llvm::seq(blocks))
+      for (int64_t term : llvm::seq(terms / 2)) {
+        low.push_back(block * terms + term);
+        high.push_back(block * terms + terms / 2 + term);
+      }
+    terms /= 2;
+    return combine(i, vector::ShuffleOp::create(b, loc, x, y, low),
+                   vector::ShuffleOp::create(b, loc, x, y, high));
+  };
+  std::function<Value(ArrayRef<Value>)> merge = [&](ArrayRef<Value> some) {
+    if (some.size() == 1)
+      return terms = s.lanes, some.front();
+    size_t half = some.size() / 2;
+    Value first = merge(some.take_front(half)),
+          second = merge(some.drop_front(half));
+    return addHalves(first, second, some.size());
+  };
+  Value totals = merge(rows);
+  while (terms > 1)
+    totals = addHalves(totals, totals, rows.size());
+  return totals;
+}
+
 void NestEmitter::emitLaneSums(const State &state, const Tile &tile) {
+  Schedule alongRows;
+  alongRows.vec = s.row;
+  alongRows.lanes = tile.rows;
+  alongRows.column = s.column;
+  bool isTogether = sumsTogether(tile);
+  NestEmitter across(b, nest, alongRows, /*parts=*/1);
   size_t count = tile.rows * tile.columns * tile.vectors;
   SmallVector<Value> values = emitReductions(0, state, tile, neutral(tile));
-  for (int64_t row : llvm::seq(tile.rows))
-    for (int64_t column : llvm::seq(tile.columns)) {
-      SmallVector<Value> mine;
-      for (auto [i, output] : llvm::enumerate(nest.outputs)) {
-        Operation *combiner = combinerOf(nest.main, i);
-        size_t first = i * count + (row * tile.columns + column) * tile.vectors;
-        Value total = values[first];
-        for (int64_t vector = 1; vector < tile.vectors; ++vector)
-          total = combine(i, total, values[first + vector]);
-        if (auto lanes = dyn_cast<VectorType>(total.getType())) {
-          bool isFloat = isa<FloatType>(lanes.getElementType());
-          // Without a start, sums of lanes begin with +0.
-          Value none;
-          if (isa<arith::AddFOp>(combiner))
-            none = arith::ConstantOp::create(b, loc,
-                                             spmd::neutralElement(combiner));
-          total = vector::ReductionOp::create(
-              b, loc, combiningKind(combiner), total, none,
-              isFloat ? arith::FastMathFlags::reassoc
-                      : arith::FastMathFlags::none);
-        }
-        Value start = nest.initial[i];
-        if (!start)
-          start = load(output, state.pointers[outputAt(i)],
-                       tileOffset(output, row, column, 0, 1), 1, {});
-        mine.push_back(combine(i, start, total));
-      }
-      finish(state, tile, row, column, 0, mine, 1, {});
+  // What the lanes of a row have, of output `i`.
+  auto termsOf = [&](size_t i, int64_t row, int64_t column) {
+    size_t first = i * count + (row * tile.columns + column) * tile.vectors;
+    Value total = values[first];
+    for (int64_t vector = 1; vector < tile.vectors; ++vector)
+      total = combine(i, total, values[first + vector]);
+    return total;
+  };
+  auto totalOf = [&](size_t i, int64_t row, int64_t column) {
+    Value total = termsOf(i, row, column);
+    auto lanes = dyn_cast<VectorType>(total.getType());
+    if (!lanes)
+      return total;
+    Operation *combiner = combinerOf(nest.main, i);
+    bool isFloat = isa<FloatType>(lanes.getElementType());
+    // Without a start, sums of lanes begin with +0.
+    Value none;
+    if (isa<arith::AddFOp>(combiner))
+      none = arith::ConstantOp::create(b, loc, spmd::neutralElement(combiner));
+    return Value(vector::ReductionOp::create(
+        b, loc, combiningKind(combiner), total, none,
+        isFloat ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none));
+  };
+  // `total` is of `lanes` rows from `row` on, which `emitter` has along lanes.
+  auto finishFrom = [&](NestEmitter &emitter, int64_t row, int64_t column,
+                        int64_t lanes,
+                        llvm::function_ref<Value(size_t)> totalOf) {
+    SmallVector<Value> mine;
+    for (auto [i, output] : llvm::enumerate(nest.outputs)) {
+      Value total = totalOf(i), start = nest.initial[i];
+      if (!start)
+        start = emitter.load(output, state.pointers[outputAt(i)],
+                             emitter.tileOffset(output, row, column, 0, lanes),
+                             lanes, {});
+      mine.push_back(combine(i, splat(b, loc, start, lanes), total));
     }
+    emitter.finish(state, tile, row, column, 0, mine, lanes, {});
+  };
+  for (int64_t column : llvm::seq(tile.columns)) {
+    if (isTogether)
+      finishFrom(across, 0, column, tile.rows, [&](size_t i) {
+        SmallVector<Value> rows;
+        for (int64_t row : llvm::seq(tile.rows))
+          rows.push_back(termsOf(i, row, column));
+        return totalsOfRows(i, rows);
+      });
+    else
+      for (int64_t row : llvm::seq(tile.rows))
+        finishFrom(*this, row, column, 1,
+                   [&](size_t i) { return totalOf(i, row, column); });
+  }
 }

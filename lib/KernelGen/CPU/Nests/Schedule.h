@@ -84,7 +84,7 @@ private:
 
   // The tile of registers.
 
-  /// Operations of an interleaved tile at most.
+  /// Operations of a tile that is interleaved, or added up together, at most.
   static constexpr int64_t kMaxTileWork = 512;
   /// Parallel dims that only `reader` steps through, not `other`.
   SmallVector<int> reuseDims(const Access &reader, const Access &other,
@@ -101,6 +101,9 @@ private:
   /// lane: no element of a row's is used twice.
   double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
                   int64_t sizeB, int64_t bytesA = 0, bool each = false) const;
+  /// The dim of which as many short sums along the lanes as there are lanes are
+  /// added up together (NestEmitter::sumsTogether), or -1.
+  int findRowOfSums(const Schedule &s) const;
   void chooseTile(Schedule &s) const;
   /// The same cycles, where `one` says what a tile of `x` by `y` takes.
   double

@@ -227,6 +227,33 @@ double ScheduleChooser::waitCost(const Schedule &s, const Access &rowReader,
   return waits;
 }
 
+int ScheduleChooser::findRowOfSums(const Schedule &s) const {
+  const Quantity &terms = nest.dims[s.vec].size;
+  // Truth values of a row are in a register of masks.
+  auto isMask = [](const Access &output) {
+    return output.element.isInteger(1);
+  };
+  if (!terms.fixed || *terms.fixed > s.vectors * s.lanes ||
+      s.lanes * s.vectors * work() > kMaxTileWork ||
+      llvm::any_of(nest.outputs, isMask))
+    return -1;
+  auto isRow = [&](int row) {
+    return !nest.dims[row].reduces && size(row) >= s.lanes &&
+           llvm::all_of(nest.stores(), [&](const Access &store) {
+             return store.isContiguous(row);
+           });
+  };
+  int found = -1;
+  for (int dim : llvm::seq<int>(nest.dims.size())) {
+    // A loop over another sum would carry all vectors of the tile.
+    if (nest.dims[dim].reduces && dim != s.vec)
+      return -1;
+    if (isRow(dim))
+      found = dim;
+  }
+  return found;
+}
+
 void ScheduleChooser::chooseTile(Schedule &s) const {
   s.row = findTransposedRow(s.vec);
   if (s.row >= 0) {
@@ -256,10 +283,12 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
     return;
   }
   if (!contraction) {
-    if (s.vecReduces) // several chains hide the latency of one
+    if (s.vecReduces) { // several chains hide the latency of one
       s.vectors =
           std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
-    else {
+      s.row = findRowOfSums(s);
+      s.rows = s.row < 0 ? 1 : s.lanes;
+    } else {
       int64_t most = work() > 8 ? 1 : work() > 3 ? 2 : 4;
       // What accumulates waits for itself, and of each row that it goes through
       // a tile reads as many lines as it has vectors. Shuffles need registers,
