@@ -118,6 +118,14 @@ inline double sinTwiddle(int64_t k, int64_t n) {
                   static_cast<double>(n));
 }
 
+inline int64_t largestPrime(int64_t n) {
+  int64_t largest = 1;
+  for (int64_t p = 2; p * p <= n; ++p)
+    for (; n % p == 0; n /= p)
+      largest = p;
+  return std::max(largest, n);
+}
+
 } // namespace shardc::lowering::fourier
 
 #endif // SHARDC_LIB_LINALG_FOURIER_H

@@ -22,14 +22,6 @@ static constexpr int64_t kMostInBlock = 4096, kMostRadix = 13;
 /// Larger factors than this are not worth a matrix.
 static constexpr int64_t kMostMatrix = 61;
 
-static int64_t largestPrime(int64_t n) {
-  int64_t largest = 1;
-  for (int64_t p = 2; p * p <= n; ++p)
-    for (; n % p == 0; n /= p)
-      largest = p;
-  return std::max(largest, n);
-}
-
 Parts FourierEmitter::transformByThreads(Parts x, int64_t dim, int sign) {
   int64_t n = shapeOf(x.re)[dim], most = kMostInBlock * 32 / type.getWidth(),
           prime = largestPrime(n);
