@@ -121,6 +121,15 @@ double ScheduleChooser::cost(int dim) const {
     double load = loadCost(input, dim, lanes);
     if (contraction && !reduces && load > 2 && reuse(input) >= 8)
       load = std::min(load, 1 + 1.5 * lanes / reuse(input));
+    // A tile of sums reads a few columns side by side once for all its rows,
+    // which are as many streams, if they come from memory, at a quarter of the
+    // speed of one.
+    if (contraction && reduces && isShortStep(input, dim, lanes))
+      load /= std::clamp<int64_t>(reuse(input), 1, kRowsOfSums);
+    else if (contraction && reduces && hasShortStep(dim, lanes) &&
+             double(elementsOf(input, {})) * elementBytes(input.element) >
+                 machineOf(nest.main).sharedCacheBytes)
+      load *= 4;
     perVector += load;
   }
   int64_t reductions = reductionCount();

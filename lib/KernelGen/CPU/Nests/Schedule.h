@@ -62,10 +62,18 @@ private:
 
   // Lanes.
 
+  /// About as many rows has a tile of sums of a product along the lanes.
+  static constexpr int64_t kRowsOfSums = 6;
   /// Rows of an interleaved tile at most.
   static constexpr int64_t kMostInterleaved = 8;
   int64_t lanesFor(int dim) const;
   double loadCost(const Access &access, int dim, int64_t lanes) const;
+  /// True if elements of an input lie a few apart along `dim`.
+  bool hasShortStep(int dim, int64_t lanes) const {
+    return llvm::any_of(nest.inputs, [&](const Access &input) {
+      return isShortStep(input, dim, lanes);
+    });
+  }
   /// Whether a tile of lanes of `dim` and as many rows of `row` transposes
   /// `access`.
   static bool isAcross(const Access &access, int dim, int row);

@@ -385,7 +385,7 @@ void ScheduleChooser::eachTile(
   if (s.vecReduces) {
     int64_t rowSize = s.row < 0 ? 1 : size(s.row);
     int64_t columnSize = s.column < 0 ? 1 : size(s.column);
-    for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
+    for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); rows *= 2)
       for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8);
            ++columns)
         if (fits(rows, columns))
