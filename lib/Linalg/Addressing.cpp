@@ -23,6 +23,50 @@ struct IndexVectors {
 };
 } // namespace
 
+/// The tensor that has component `i` of the index vectors, and its place there:
+/// what vectors are concatenated of is read as it is.
+static std::pair<Value, int64_t> componentOf(Value source, int64_t vectorDim,
+                                             int64_t i) {
+  while (auto joined = source.getDefiningOp<stablehlo::ConcatenateOp>()) {
+    if (static_cast<int64_t>(joined.getDimension()) != vectorDim)
+      break;
+    for (Value part : joined.getInputs()) {
+      auto type = cast<RankedTensorType>(part.getType());
+      if (type.isDynamicDim(vectorDim))
+        return {source, i};
+      source = part;
+      if (i < type.getDimSize(vectorDim))
+        break;
+      i -= type.getDimSize(vectorDim);
+    }
+  }
+  return {source, i};
+}
+
+/// What `part`, which has one component, is without its dim `vectorDim`; null
+/// if no op says so.
+static Value withoutVectorDim(Value part, int64_t vectorDim) {
+  auto type = cast<RankedTensorType>(part.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + vectorDim);
+  auto isWanted = [&](Value operand) {
+    return cast<RankedTensorType>(operand.getType()).getShape() ==
+           ArrayRef(shape);
+  };
+  if (auto reshape = part.getDefiningOp<stablehlo::ReshapeOp>();
+      reshape && type.hasStaticShape() && isWanted(reshape.getOperand()))
+    return reshape.getOperand();
+  auto broadcast = part.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!broadcast || !type.hasStaticShape() || !isWanted(broadcast.getOperand()))
+    return {};
+  SmallVector<int64_t> others =
+      llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  others.erase(others.begin() + vectorDim);
+  return broadcast.getBroadcastDimensions() == ArrayRef(others)
+             ? broadcast.getOperand()
+             : Value();
+}
+
 static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim,
                                  size_t count) {
   ImplicitLocOpBuilder &b = l.b;
@@ -43,9 +87,17 @@ static IndexVectors splitIndices(Lowerer &l, Value source, int64_t vectorDim,
   extents[vectorDim] = b.getIndexAttr(1);
   result.sizes.erase(result.sizes.begin() + vectorDim);
   for (size_t i = 0; i < count; ++i) {
-    offsets[vectorDim] = b.getIndexAttr(i);
+    auto [part, place] = componentOf(source, vectorDim, i);
+    auto partType = cast<RankedTensorType>(part.getType());
+    if (Value alone = partType.getDimSize(vectorDim) == 1
+                          ? withoutVectorDim(part, vectorDim)
+                          : Value()) {
+      result.components.push_back(l.tensor(alone));
+      continue;
+    }
+    offsets[vectorDim] = b.getIndexAttr(place);
     result.components.push_back(
-        l.slice(indices, offsets, extents, ones,
+        l.slice(l.tensor(part), offsets, extents, ones,
                 RankedTensorType::get(shape, type.getElementType())));
   }
   return result;
