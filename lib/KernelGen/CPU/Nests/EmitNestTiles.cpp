@@ -98,7 +98,8 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
             [&](int64_t dim) {
               return indexOf(state, dim, row, column, vector, s.lanes);
             },
-            mask);
+            mask,
+            [&](memref::LoadOp load) { return loadsAlong(nest, load, s.vec); });
         for (auto [i, value] : llvm::enumerate(yields)) {
           if (!accumulators.empty())
             value = splat(b, loc, value, s.lanes);

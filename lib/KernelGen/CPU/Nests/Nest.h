@@ -246,16 +246,22 @@ void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule,
 
 /// Evaluates a linalg body on values that are scalars or vectors of `lanes`.
 /// `index(d)` gives `linalg.index d`; loads are of the lanes of `mask`, if
-/// there is one. Returns what the body yields.
+/// there is one, side by side where `isSideBySide` says so, else anywhere.
+/// Returns what the body yields.
 llvm::SmallVector<mlir::Value>
 evaluateBody(mlir::OpBuilder &builder, mlir::Block &body,
              llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
              llvm::function_ref<mlir::Value(int64_t)> index,
-             mlir::Value mask = {});
+             mlir::Value mask = {},
+             llvm::function_ref<bool(mlir::memref::LoadOp)> isSideBySide = {});
 
-/// True if every load in the main op's body reads side by side, or all the
-/// same, for neighbours along `dim`: rows that an index chooses.
-bool loadsAlong(const Nest &nest, int dim);
+/// True if `load`, in the main op's body, reads side by side for neighbours
+/// along `dim`: rows that an index chooses.
+bool loadsAlong(const Nest &nest, mlir::memref::LoadOp load, int dim);
+/// True if every load of the main op's body reads side by side, or all the
+/// same, for neighbours along `dim`; with `gathers`, or anywhere in memory of
+/// which an instruction collects elements.
+bool canLoad(const Nest &nest, int dim, bool gathers);
 
 /// `value` as a vector of `lanes`, or itself if it is one already or lanes
 /// is 1.

@@ -270,7 +270,8 @@ Schedule ScheduleChooser::choose() {
     bool reduces = nest.dims[dim].reduces;
     if (scalarOnly || (reduces && !canReduceLanes))
       continue;
-    if (hasLoads && (reduces || lanesFor(dim) < 4 || !loadsAlong(nest, dim)))
+    if (hasLoads && (reduces || lanesFor(dim) < 4 ||
+                     !canLoad(nest, dim, /*gathers=*/bits == 512)))
       continue;
     double c = cost(dim);
     if (c >= best)

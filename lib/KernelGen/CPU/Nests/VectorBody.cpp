@@ -18,15 +18,70 @@ Value splat(OpBuilder &builder, Location loc, Value value, int64_t lanes) {
       builder, loc, VectorType::get({lanes}, value.getType()), value);
 }
 
-/// A load at other places in every lane: side by side where only the last index
-/// differs (see loadsAlong), else anywhere. With `mask`, side by side, of its
-/// lanes alone.
-static Value gather(OpBuilder &builder, memref::LoadOp load,
-                    ArrayRef<Value> indices, int64_t lanes, Value mask) {
+/// True if elements of `type` anywhere are one instruction for a vector of 512
+/// bits, and it is known how far apart they are.
+static bool hasGather(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return (isa<Float32Type, Float64Type>(type.getElementType()) ||
+          type.getElementType().isInteger(32) ||
+          type.getElementType().isInteger(64)) &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         !ShapedType::isDynamic(offset) && !ShapedType::isDynamicShape(strides);
+}
+
+/// Elements at other places in every lane, anywhere.
+static Value gatherAnywhere(OpBuilder &builder, memref::LoadOp load,
+                            ArrayRef<Value> indices, int64_t lanes,
+                            Value mask) {
   Location loc = load.getLoc();
-  if (llvm::none_of(indices.drop_back(), [](Value index) {
-        return isa<VectorType>(index.getType());
-      })) {
+  Arith arith(builder, loc);
+  MemRefType memref = load.getMemRefType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)memref.getStridesAndOffset(strides, offset);
+  Value place = arith.index(offset);
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
+    bool isVector =
+        isa<VectorType>(index.getType()) || isa<VectorType>(place.getType());
+    int64_t width = isVector ? lanes : 1;
+    Value step = splat(builder, loc, arith.index(stride),
+                       isa<VectorType>(index.getType()) ? lanes : 1);
+    Value distance = arith::MulIOp::create(builder, loc, index, step);
+    place =
+        arith::AddIOp::create(builder, loc, splat(builder, loc, place, width),
+                              splat(builder, loc, distance, width));
+  }
+  auto type = VectorType::get({lanes}, load.getType());
+  place = arith::IndexCastOp::create(
+      builder, loc, VectorType::get({lanes}, builder.getI64Type()), place);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                              load.getMemRef());
+  base = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  base = LLVM::IntToPtrOp::create(builder, loc, pointer, base);
+  Value places =
+      LLVM::GEPOp::create(builder, loc, VectorType::get({lanes}, pointer),
+                          load.getType(), base, ValueRange{place});
+  if (!mask)
+    mask = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()),
+                               true));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return LLVM::masked_gather::create(builder, loc, type, places, mask,
+                                     ValueRange{zero},
+                                     elementBytes(load.getType()));
+}
+
+/// A load at other places in every lane, side by side or anywhere. With `mask`,
+/// of its lanes alone.
+static Value gather(OpBuilder &builder, memref::LoadOp load,
+                    ArrayRef<Value> indices, int64_t lanes, Value mask,
+                    bool isSideBySide) {
+  Location loc = load.getLoc();
+  if (isSideBySide) {
     SmallVector<Value> at(indices);
     at.back() = vector::ExtractOp::create(builder, loc, at.back(), 0);
     auto type = VectorType::get({lanes}, load.getType());
@@ -37,6 +92,8 @@ static Value gather(OpBuilder &builder, memref::LoadOp load,
     return vector::MaskedLoadOp::create(builder, loc, type, load.getMemRef(),
                                         at, mask, zero);
   }
+  if (hasGather(load.getMemRefType()))
+    return gatherAnywhere(builder, load, indices, lanes, mask);
   assert(!mask && "lanes past the end have no place to load from");
   SmallVector<Value> elements;
   for (int64_t lane : llvm::seq(lanes)) {
@@ -83,29 +140,31 @@ static bool counts(const Nest &nest, Value value, int dim) {
   return false;
 }
 
-bool loadsAlong(const Nest &nest, int dim) {
-  linalg::GenericOp op = nest.main;
-  for (auto load : op.getBody()->getOps<memref::LoadOp>()) {
-    if (!varies(nest, load.getResult(), dim))
-      continue;
-    auto type = load.getMemRefType();
-    if (load.getIndices().empty() || !type.isLastDimUnitStride() ||
-        !type.getElementType().isIntOrFloat() ||
-        type.getElementTypeBitWidth() < 8)
-      return false;
-    for (Value index : load.getIndices().drop_back())
-      if (varies(nest, index, dim))
-        return false;
-    if (!counts(nest, load.getIndices().back(), dim))
-      return false;
-  }
-  return true;
+bool loadsAlong(const Nest &nest, memref::LoadOp load, int dim) {
+  auto type = load.getMemRefType();
+  return !load.getIndices().empty() && type.isLastDimUnitStride() &&
+         type.getElementType().isIntOrFloat() &&
+         type.getElementTypeBitWidth() >= 8 &&
+         llvm::none_of(load.getIndices().drop_back(),
+                       [&](Value index) { return varies(nest, index, dim); }) &&
+         counts(nest, load.getIndices().back(), dim);
 }
 
-SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
-                                ArrayRef<Value> arguments, int64_t lanes,
-                                llvm::function_ref<Value(int64_t)> index,
-                                Value mask) {
+bool canLoad(const Nest &nest, int dim, bool gathers) {
+  linalg::GenericOp op = nest.main;
+  return llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
+                      [&](memref::LoadOp load) {
+                        return !varies(nest, load.getResult(), dim) ||
+                               loadsAlong(nest, load, dim) ||
+                               (gathers && hasGather(load.getMemRefType()));
+                      });
+}
+
+SmallVector<Value>
+evaluateBody(OpBuilder &builder, Block &body, ArrayRef<Value> arguments,
+             int64_t lanes, llvm::function_ref<Value(int64_t)> index,
+             Value mask,
+             llvm::function_ref<bool(memref::LoadOp)> isSideBySide) {
   IRMapping map;
   for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
     map.map(argument, value);
@@ -121,9 +180,9 @@ SmallVector<Value> evaluateBody(OpBuilder &builder, Block &body,
       isVector |= isa<VectorType>(operands.back().getType());
     }
     if (auto load = dyn_cast<memref::LoadOp>(op); load && isVector) {
-      map.map(
-          load.getResult(),
-          gather(builder, load, ArrayRef(operands).drop_front(), lanes, mask));
+      map.map(load.getResult(),
+              gather(builder, load, ArrayRef(operands).drop_front(), lanes,
+                     mask, isSideBySide && isSideBySide(load)));
       continue;
     }
     if (!isVector || lanes == 1) {
