@@ -92,8 +92,11 @@ private:
 
   // The tile of registers.
 
-  /// Operations of a tile that is interleaved, or added up together, at most.
+  /// Operations of an interleaved tile at most.
   static constexpr int64_t kMaxTileWork = 512;
+  /// Instructions at most of as many rows as there are lanes, before they are
+  /// added up together: beside functions that is little, and much code.
+  static constexpr int64_t kMaxRowsWork = 512;
   /// Parallel dims that only `reader` steps through, not `other`.
   SmallVector<int> reuseDims(const Access &reader, const Access &other,
                              int except) const;

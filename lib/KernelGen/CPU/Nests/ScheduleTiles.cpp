@@ -234,7 +234,7 @@ int ScheduleChooser::findRowOfSums(const Schedule &s) const {
     return output.element.isInteger(1);
   };
   if (!terms.fixed || *terms.fixed > s.vectors * s.lanes ||
-      s.lanes * s.vectors * work() > kMaxTileWork ||
+      s.lanes * s.vectors * instructions() > kMaxRowsWork ||
       llvm::any_of(nest.outputs, isMask))
     return -1;
   auto isRow = [&](int row) {
