@@ -24,6 +24,7 @@ static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
   if (failed(projection))
     return failure();
   propagate(projection->problem);
+  settleBroadcasts(projection->problem);
   return writeBack(*projection, options);
 }
 

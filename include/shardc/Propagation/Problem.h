@@ -164,6 +164,10 @@ Boundaries dimFromFactor(const RuleView &view, const IndexMap &map,
 /// visits of ops.
 int64_t propagate(Problem &problem);
 
+/// Gives results of broadcasts the layout in which they are needed, where their
+/// operands are moved to it in less time than they are.
+void settleBroadcasts(Problem &problem);
+
 /// How an op's factor is cut.
 struct FactorState {
   llvm::SmallVector<int64_t, 2> axes;
