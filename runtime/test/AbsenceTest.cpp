@@ -19,6 +19,30 @@ TEST(Absence, IsAPauseOfHalfASecondBetweenTwoCalls) {
   EXPECT_EQ(absence.lastReturnNs(2'400 * ms), 1'901 * ms);
 }
 
+TEST(WaitLimit, BeginsAnewAfterAPause) {
+  constexpr int64_t second = 1'000'000'000;
+  Absence absence;
+  absence.wasHere(second);
+  WaitLimit limit(2 * second, absence, second);
+  EXPECT_EQ(limit.leftNs(second + second / 4), 2 * second - second / 4);
+  EXPECT_EQ(limit.leftNs(100 * second), 2 * second);
+  EXPECT_EQ(limit.leftNs(100 * second + second / 4), 2 * second - second / 4);
+}
+
+// A call between two looks may take a second each time: that is no pause of
+// the process, and the wait has to end.
+TEST(WaitLimit, EndsThoughItIsAskedSeldom) {
+  constexpr int64_t second = 1'000'000'000;
+  Absence absence;
+  absence.wasHere(second);
+  WaitLimit limit(10 * second, absence, second);
+  int64_t now = second;
+  for (int i = 0; i < 100 && limit.leftNs(now) > 0; ++i)
+    now += second;
+  EXPECT_LE(limit.leftNs(now), 0);
+  EXPECT_EQ(now, (1 + WaitLimit::mostPauses + 10) * second);
+}
+
 // Whoever waits for a rank and whoever looks after all of them are different
 // threads: one that came second and was told of no pause ended jobs that had
 // been stopped and continued.

@@ -34,10 +34,19 @@ int64_t shardrt::lastReturnNs(int64_t nowNs) {
 
 void shardrt::wasHere(int64_t nowNs) { ofThisProcess().wasHere(nowNs); }
 
-shardrt::WaitLimit::WaitLimit(int64_t ns) : lengthNs(ns), startNs(nowNs()) {}
+shardrt::WaitLimit::WaitLimit(int64_t ns)
+    : WaitLimit(ns, ofThisProcess(), nowNs()) {}
 
-int64_t shardrt::WaitLimit::leftNs() {
-  int64_t now = nowNs();
-  startNs = std::max(startNs, lastReturnNs(now));
-  return startNs + lengthNs - now;
+shardrt::WaitLimit::WaitLimit(int64_t ns, Absence &absence, int64_t nowNs)
+    : absence(&absence), lengthNs(ns), startNs(nowNs) {}
+
+int64_t shardrt::WaitLimit::leftNs() { return leftNs(nowNs()); }
+
+int64_t shardrt::WaitLimit::leftNs(int64_t nowNs) {
+  int64_t returned = absence->lastReturnNs(nowNs);
+  if (returned > startNs && numPauses < mostPauses) {
+    startNs = returned;
+    ++numPauses;
+  }
+  return startNs + lengthNs - nowNs;
 }

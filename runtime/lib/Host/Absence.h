@@ -36,15 +36,25 @@ int64_t lastReturnNs(int64_t nowNs);
 void wasHere(int64_t nowNs);
 
 /// How long a wait may last: while this process runs, after its last pause.
-/// Whoever waits asks what is left, ten times a second.
+/// Whoever waits asks what is left, ten times a second. Who asks more seldom
+/// than every half second looks like a process that was stopped; such a wait
+/// ends as well, since no wait begins anew more than mostPauses times.
 class WaitLimit {
 public:
   explicit WaitLimit(int64_t ns);
   /// 0 or less: the wait is over.
   int64_t leftNs();
 
+  /// With a clock of the caller's own.
+  WaitLimit(int64_t ns, Absence &absence, int64_t nowNs);
+  int64_t leftNs(int64_t nowNs);
+
+  static constexpr int mostPauses = 16;
+
 private:
+  Absence *absence;
   int64_t lengthNs, startNs;
+  int numPauses = 0;
 };
 
 } // namespace shardrt
