@@ -583,13 +583,15 @@ TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {
                    "joined and gone no further: it may be stopped");
   EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
   // One that ends is another matter.
-  std::string who;
-  EXPECT_FALSE(two->isBroken(who));
+  Loss loss;
+  EXPECT_FALSE(two->isBroken(loss));
   one.reset();
-  for (int i = 0; i < 4000 && !two->isBroken(who); ++i)
+  for (int i = 0; i < 4000 && !two->isBroken(loss); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(who, "rank 1 is gone: its process ended, or gave up, before the "
-                 "others");
+  EXPECT_EQ(loss.kind, Loss::Kind::Refused);
+  EXPECT_EQ(loss.text,
+            "rank 1 is gone: its process ended, or gave up, before the "
+            "others");
 }
 
 TEST(Store, OneHostHandsTheSecretOn) {
@@ -835,10 +837,10 @@ TEST(Siblings, OneIsStoppedAsLongAsThisProcessRuns) {
       return true;
     launch.patienceMs = ms;
     Siblings siblings(launch);
-    std::string who;
+    Loss stopped;
     WaitLimit limit(forMs * 1'000'000);
     for (bool isFirst = true; limit.leftNs() > 0; isFirst = false) {
-      if (siblings.isOneStopped(who))
+      if (siblings.isOneStopped(stopped))
         return true;
       if (isFirst)
         self.waits();
@@ -861,6 +863,26 @@ TEST(Siblings, OneIsStoppedAsLongAsThisProcessRuns) {
   EXPECT_TRUE(running.isWell());
   kill(sibling, SIGKILL);
   waitpid(sibling, nullptr, 0);
+}
+
+// Names are the user's: one that sounds like an error of a stopped rank is a
+// name, and to refuse it ends nobody else's wait.
+TEST(Store, ANameThatSoundsLikeAStoppedRankIsAName) {
+  int64_t port = freePort();
+  std::string error, value;
+  auto zero = Store::join(launchOf(0, 3, port), 20'000, error);
+  auto one = Store::join(launchOf(1, 3, port), 20'000, error);
+  auto two = Store::join(launchOf(2, 3, port), 20'000, error);
+  ASSERT_TRUE(zero && one && two) << error;
+  const std::string name =
+      "rank 2 (process 7) is stopped: it has not gone on for 9 ms";
+  EXPECT_TRUE(one->set(name, "1", error)) << error;
+  EXPECT_FALSE(one->set(name, "2", error));
+  EXPECT_EQ(error, "'" + name + "' is set already, to something else");
+  EXPECT_EQ(one->status(), SHARDRT_LOST);
+  Loss loss;
+  for (Store *store : {zero.get(), one.get(), two.get()})
+    EXPECT_FALSE(store->isBroken(loss)) << loss.text;
 }
 
 TEST(Store, AValueIsSetOnce) {

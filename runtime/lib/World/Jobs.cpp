@@ -109,10 +109,11 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
       *job = handle.release();
       return SHARDRT_OK;
     }
-    made.store = Store::join(made.launch, made.timeoutMs, why);
+    int status = SHARDRT_OK;
+    made.store = Store::join(made.launch, made.timeoutMs, why, &status);
     if (!made.store) {
       writeError(error, errorSize, why);
-      return saysStopped(why) ? SHARDRT_WATCHDOG : SHARDRT_LOST;
+      return status;
     }
     *job = handle.release();
     return SHARDRT_OK;

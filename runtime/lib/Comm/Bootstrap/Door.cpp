@@ -135,9 +135,10 @@ Knock shardrt::knock(const std::string &host, int64_t port, WaitLimit limit,
                      std::string &why) {
   received.clear();
   made = Socket();
-  made = connectTo(host, port, limit, why);
+  int failed = 0;
+  made = connectTo(host, port, limit, failed, why);
   if (made.get() < 0)
-    return Knock::Again;
+    return failed == ECONNREFUSED ? Knock::Nobody : Knock::Again;
   Handshake handshake(secret, link);
   std::string challenge;
   why = "the connection was closed";

@@ -80,7 +80,8 @@ private:
 /// The other side: what became of an attempt to get in.
 enum class Knock {
   Proven,  ///< both sides are; the verdict on this one comes next
-  Again,   ///< nobody listens yet, or there was no answer
+  Nobody,  ///< the connection was refused: nobody listens, or not yet
+  Again,   ///< there was no answer
   Stranger ///< who listens does not hold the secret
 };
 

@@ -4,6 +4,7 @@
 #include "Comm/Shared/Process.h"
 #include "Host/Absence.h"
 #include "Host/Clock.h"
+#include "shardrt/shardrt.h"
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -14,10 +15,9 @@
 using namespace shardrt;
 
 static constexpr int64_t millisecond = 1'000'000;
-static constexpr const char *stopped = ") is stopped: it has not gone on for ";
 
-bool shardrt::saysStopped(const std::string &why) {
-  return why.find(stopped) != std::string::npos || why.ends_with(maybeStopped);
+int Loss::status() const {
+  return kind == Kind::Stopped ? SHARDRT_WATCHDOG : SHARDRT_LOST;
 }
 
 /// Which rank of this job `process` is; -1: none.
@@ -40,11 +40,11 @@ static int64_t rankOf(int64_t process, const Launch &job) {
   return theirs.rank;
 }
 
-bool Siblings::isOneStopped(std::string &who) {
+bool Siblings::isOneStopped(Loss &loss) {
   std::lock_guard lock(mutex);
   int64_t now = nowNs();
   if (!found.empty()) {
-    who = found;
+    loss = {Loss::Kind::Stopped, found};
     return true;
   }
   if (launch.patienceMs <= 0 || launch.launcher.empty() ||
@@ -78,10 +78,10 @@ bool Siblings::isOneStopped(std::string &who) {
     if (rank < 0 || rank == launch.rank)
       continue;
     found = "rank " + std::to_string(rank) + " (process " +
-            std::to_string(process) + stopped +
+            std::to_string(process) + ") is stopped: it has not gone on for " +
             std::to_string((now - since) / millisecond) +
             " ms, longer than ranks wait for one another";
-    who = found;
+    loss = {Loss::Kind::Stopped, found};
     return true;
   }
   return false;

@@ -13,17 +13,34 @@
 #include "Comm/Bootstrap/Launch.h"
 #include <map>
 #include <mutex>
+#include <string>
 
 namespace shardrt {
+
+/// Why what a rank waits for does not come.
+struct Loss {
+  enum class Kind {
+    None,
+    Refused, ///< it was asked for in vain
+    Gone,    ///< who would have answered is not there any more
+    Stopped  ///< who had joined is, or may be, stopped
+  };
+  Kind kind = Kind::None;
+  std::string text;
+  /// Whether there is one.
+  explicit operator bool() const { return kind != Kind::None; }
+  /// SHARDRT_WATCHDOG or SHARDRT_LOST.
+  int status() const;
+};
 
 class Siblings {
 public:
   explicit Siblings(const Launch &launch) : launch(launch) {}
 
   /// Whether one of them has been seen stopped for as long as ranks wait for
-  /// one another, while this process ran; `who` says which. Looks a few times a
-  /// second at most. Always false where the system does not know.
-  bool isOneStopped(std::string &who);
+  /// one another, while this process ran; `loss` says which. Looks a few times
+  /// a second at most. Always false where the system does not know.
+  bool isOneStopped(Loss &loss);
 
 private:
   const Launch &launch;
@@ -32,12 +49,6 @@ private:
   std::map<int64_t, int64_t> stoppedNs; ///< since when, by process
   std::string found;
 };
-
-/// How the error of one ends who waited for ranks that had joined.
-constexpr const char *maybeStopped = " may be stopped";
-
-/// Whether `why` is of isOneStopped(), or ends with maybeStopped.
-bool saysStopped(const std::string &why);
 
 } // namespace shardrt
 

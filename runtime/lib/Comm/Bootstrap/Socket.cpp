@@ -41,14 +41,15 @@ static addrinfo *resolve(const std::string &host, int64_t port,
 }
 
 Socket shardrt::connectTo(const std::string &host, int64_t port,
-                          WaitLimit limit, std::string &why) {
+                          WaitLimit limit, int &failed, std::string &why) {
   addrinfo *found = resolve(host, port, why);
+  failed = 0;
   wasHere(nowNs());
   Socket made;
   for (addrinfo *info = found; info && made.get() < 0; info = info->ai_next) {
     Socket attempt(
         socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    int failed = 0;
+    failed = 0;
     if (connect(attempt.get(), info->ai_addr, info->ai_addrlen) != 0)
       failed = errno;
     if (failed == EINPROGRESS) {

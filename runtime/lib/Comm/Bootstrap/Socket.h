@@ -34,9 +34,10 @@ private:
 };
 
 /// A socket, not blocking, that is connected to `port` of `host` (a name or an
-/// address of IPv4) within `limit`; or none, and `why` not.
+/// address of IPv4) within `limit`; or none, and `why` not. `failed` is then
+/// the system's code of the last attempt; 0 where the name has no address.
 Socket connectTo(const std::string &host, int64_t port, WaitLimit limit,
-                 std::string &why);
+                 int &failed, std::string &why);
 
 /// A socket that listens at `port` (0: one that the system picks) of `host`,
 /// one of this host's own addresses; it and the port are returned. Or none, and

@@ -54,13 +54,13 @@ void Store::explain(const std::string &name, std::string &error) {
   }
   failedWith = SHARDRT_WATCHDOG;
   error += " of rank " + std::to_string(owner) +
-           ", which has joined and gone no further: it" + maybeStopped;
+           ", which has joined and gone no further: it may be stopped";
 }
 
 bool Store::barrier(const std::string &name, int64_t timeoutMs,
                     std::string &error) {
   failedWith = SHARDRT_LOST;
-  gaveUp.clear();
+  gaveUp = {};
   Answer came = come(name, timeoutMs, error);
   if (came != Answer::Late)
     return came == Answer::Given;
@@ -79,18 +79,20 @@ bool Store::barrier(const std::string &name, int64_t timeoutMs,
   if (haveJoined) {
     failedWith = SHARDRT_WATCHDOG;
     error += ", which joined and went no further: " +
-             std::string(parts.size() == 1 ? "it" : "they") + maybeStopped;
+             std::string(parts.size() == 1 ? "it" : "they") + " may be stopped";
   }
-  gaveUp = error;
+  gaveUp = {haveJoined ? Loss::Kind::Stopped : Loss::Kind::Gone, error};
   return false;
 }
 
 std::unique_ptr<Store> Store::join(const Launch &launch, int64_t timeoutMs,
-                                   std::string &error) {
+                                   std::string &error, int *status) {
+  if (status)
+    *status = SHARDRT_LOST;
   if (!launch.secret && launch.secretFile.empty() && !launch.isInsecure) {
     error = "there is no secret by which ranks know one another";
     return nullptr;
   }
   return launch.rank == 0 ? serveStore(launch, error)
-                          : connectToStore(launch, timeoutMs, error);
+                          : connectToStore(launch, timeoutMs, error, status);
 }

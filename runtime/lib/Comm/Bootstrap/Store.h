@@ -26,9 +26,10 @@ public:
   virtual ~Store() { shardc::crypto::wipe(jobSecret); }
 
   /// Joins the job: rank 0 begins to listen, the others connect, and try again
-  /// for `timeoutMs` while nobody listens. NULL with a reason.
+  /// for `timeoutMs` while nobody listens. NULL with a reason, and with what
+  /// status() would be.
   static std::unique_ptr<Store> join(const Launch &launch, int64_t timeoutMs,
-                                     std::string &error);
+                                     std::string &error, int *status = nullptr);
 
   /// Sets a value, at most maxBytes; one that is set already stays, and false
   /// is returned with a reason, unless it is the same.
@@ -43,8 +44,8 @@ public:
 
   /// Whether somebody who had joined is not there any more, or was ended
   /// before, or has been stopped for long: then what others wait for does not
-  /// come. `who` says so.
-  virtual bool isBroken(std::string &who) = 0;
+  /// come. `loss` says so.
+  virtual bool isBroken(Loss &loss) = 0;
 
   /// After a failure: SHARDRT_LOST, or SHARDRT_WATCHDOG where those who are
   /// waited for had joined and say nothing any more, or were stopped.
@@ -77,9 +78,9 @@ protected:
   Launch launch;
   Siblings siblings;
   shardc::crypto::Key jobSecret = {};
-  std::atomic<int> failedWith{4};
+  std::atomic<int> failedWith{Loss().status()};
   /// Why, where it waited at a barrier in vain.
-  std::string gaveUp;
+  Loss gaveUp;
 };
 
 /// The rank that owns `name`; -1: nobody does.

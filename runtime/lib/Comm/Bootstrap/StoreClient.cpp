@@ -48,7 +48,7 @@ public:
            std::string &error) override;
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override;
-  bool isBroken(std::string &who) override;
+  bool isBroken(Loss &loss) override;
   std::string address() const override;
 
 private:
@@ -60,13 +60,21 @@ private:
   Missing whoIsMissing(const std::string &name, std::vector<int64_t> &parts,
                        std::vector<int64_t> &strangers) override;
   Answer ask(char what, const std::string &name, const std::string &value,
-             int64_t timeoutMs, std::string &result, std::string &error);
+             int64_t timeoutMs, std::string &result, Loss &loss);
+  Answer ask(char what, const std::string &name, const std::string &value,
+             int64_t timeoutMs, std::string &result, std::string &error) {
+    Loss loss;
+    Answer answer = ask(what, name, value, timeoutMs, result, loss);
+    if (loss)
+      error = loss.text;
+    return answer;
+  }
   /// Reports to the others which ranks were stopped or did not come before this
   /// one leaves, so that they do not miss this one. Caller holds the mutex.
-  void leaveBecause(const std::string &why);
+  void leaveBecause(const Loss &loss);
   /// Waits for the answer with this number.
   bool receive(uint32_t wanted, WaitLimit limit, std::string &result,
-               std::string &error, bool &isLate);
+               Loss &loss, bool &isLate);
   enum class Attempt { Joined, Again, Refused };
   /// One connection and handshake, for a second, and its verdict, within
   /// `limit`: who has proven itself may have been let in, and nobody is twice.
@@ -74,9 +82,10 @@ private:
   std::string place() const {
     return launch.host + ":" + std::to_string(launch.port);
   }
-  std::string isGone() const {
-    return "rank " + std::to_string(launch.rank) +
-           ": the process of rank 0 at " + place() + " is gone";
+  Loss isGone() const {
+    return {Loss::Kind::Gone, "rank " + std::to_string(launch.rank) +
+                                  ": the process of rank 0 at " + place() +
+                                  " is gone"};
   }
 
   std::mutex mutex; ///< one request at a time
@@ -89,17 +98,17 @@ private:
 } // namespace
 
 ClientStore::~ClientStore() {
-  if (!gaveUp.empty())
+  if (gaveUp)
     leaveBecause(gaveUp);
   // Who was killed while ranks came together did not clear up.
-  std::string who;
+  Loss loss;
   if (hasJoined && !launch.secretFile.empty() &&
-      access(launch.secretFile.c_str(), F_OK) == 0 && isBroken(who))
+      access(launch.secretFile.c_str(), F_OK) == 0 && isBroken(loss))
     removeSecret(launch, jobSecret);
 }
 
 bool ClientStore::receive(uint32_t wanted, WaitLimit limit, std::string &result,
-                          std::string &error, bool &isLate) {
+                          Loss &loss, bool &isLate) {
   isLate = false;
   bool isHere = true;
   while (true) {
@@ -110,18 +119,24 @@ bool ClientStore::receive(uint32_t wanted, WaitLimit limit, std::string &result,
       // Answers to what was waited for in vain.
       if (body.size() < 5 || wordAt(body, 0) != wanted)
         continue;
-      (body[4] == 'K' ? result : error) = body.substr(5);
+      std::string said = body.substr(5);
+      if (body[4] == 'K')
+        result = said;
+      else
+        loss = {body[4] == 'P' ? Loss::Kind::Stopped : Loss::Kind::Refused,
+                said};
       return body[4] == 'K';
     }
     if (taken == SealedStream::Taken::Forged) {
       // Nothing that comes after can be believed.
       server = Socket();
-      error = "rank " + std::to_string(launch.rank) + ": somebody changed " +
-              "what the process of rank 0 at " + place() + " said";
+      loss = {Loss::Kind::Refused,
+              "rank " + std::to_string(launch.rank) + ": somebody changed " +
+                  "what the process of rank 0 at " + place() + " said"};
       return false;
     }
     if (!isHere || server.get() < 0) {
-      error = isGone();
+      loss = isGone();
       return false;
     }
     int64_t left = (limit.leftNs() + millisecond - 1) / millisecond;
@@ -133,31 +148,31 @@ bool ClientStore::receive(uint32_t wanted, WaitLimit limit, std::string &result,
     poll(&ready, 1, static_cast<int>(std::min<int64_t>(left, 100)));
     if (ready.revents != 0)
       isHere = receiveSome(server.get(), received, mostWaiting);
-    else if (siblings.isOneStopped(error))
+    else if (siblings.isOneStopped(loss))
       return false;
   }
 }
 
 Store::Answer ClientStore::ask(char what, const std::string &name,
                                const std::string &value, int64_t timeoutMs,
-                               std::string &result, std::string &error) {
+                               std::string &result, Loss &loss) {
   std::lock_guard lock(mutex);
   WaitLimit limit(timeoutMs * millisecond);
   std::string frame = stream.seal(request(++number, what, name, value));
   if (server.get() < 0 || !sendAll(server.get(), frame, limit)) {
     // Part of a frame may have gone: nothing can follow it.
     server = Socket();
-    error = isGone();
+    loss = isGone();
     return Answer::Refused;
   }
   bool isLate = false;
-  if (receive(number, limit, result, error, isLate))
+  if (receive(number, limit, result, loss, isLate))
     return Answer::Given;
-  if (saysStopped(error))
-    leaveBecause(error);
+  if (loss.kind == Loss::Kind::Stopped)
+    leaveBecause(loss);
   if (!isLate)
     return Answer::Refused;
-  error = waited(launch, timeoutMs, "'" + name + "'");
+  loss = {Loss::Kind::Refused, waited(launch, timeoutMs, "'" + name + "'")};
   return Answer::Late;
 }
 
@@ -170,21 +185,26 @@ bool ClientStore::get(const std::string &name, int64_t timeoutMs,
   return answer == Answer::Given;
 }
 
-void ClientStore::leaveBecause(const std::string &why) {
+void ClientStore::leaveBecause(const Loss &loss) {
   failedWith = SHARDRT_WATCHDOG;
+  char what = loss.kind == Loss::Kind::Stopped ? 'P' : 'L';
   if (server.get() >= 0)
-    sendAll(server.get(), stream.seal(request(++number, 'L', "", why)),
+    sendAll(server.get(), stream.seal(request(++number, what, "", loss.text)),
             WaitLimit(100 * millisecond));
 }
 
-bool ClientStore::isBroken(std::string &who) {
-  if (siblings.isOneStopped(who)) {
+bool ClientStore::isBroken(Loss &loss) {
+  if (siblings.isOneStopped(loss)) {
     std::lock_guard lock(mutex);
-    leaveBecause(who);
+    leaveBecause(loss);
     return true;
   }
   std::string none;
-  return ask('H', "", "", 500, none, who) == Answer::Refused;
+  Loss found;
+  if (ask('H', "", "", 500, none, found) != Answer::Refused)
+    return false;
+  loss = found;
+  return true;
 }
 
 Store::Missing ClientStore::whoIsMissing(const std::string &name,
@@ -240,8 +260,10 @@ ClientStore::Attempt ClientStore::tryToJoin(WaitLimit limit, std::string &why) {
   case Knock::Proven:
     break;
   case Knock::Again:
+    return Attempt::Again;
+  case Knock::Nobody:
     // There somebody listens before ranks are started.
-    if (launch.launcher != "shard-run" || why != std::strerror(ECONNREFUSED))
+    if (launch.launcher != "shard-run")
       return Attempt::Again;
     why = "it is gone";
     return Attempt::Refused;
@@ -250,16 +272,18 @@ ClientStore::Attempt ClientStore::tryToJoin(WaitLimit limit, std::string &why) {
     return launch.secret ? Attempt::Refused : Attempt::Again;
   }
   stream = SealedStream(keys);
-  std::string none, refusal;
+  std::string none;
+  Loss refusal;
   bool isLate = false;
   if (receive(0, limit, none, refusal, isLate))
     return Attempt::Joined;
   why = "there was no answer";
   // Who closes without a word may have had too many strangers there.
-  if (!saysStopped(refusal) &&
-      (isLate || server.get() < 0 || refusal == isGone()))
+  if (refusal.kind != Loss::Kind::Stopped &&
+      (isLate || server.get() < 0 || refusal.kind == Loss::Kind::Gone))
     return Attempt::Again;
-  why = refusal;
+  why = refusal.text;
+  failedWith = refusal.status();
   return Attempt::Refused;
 }
 
@@ -271,8 +295,12 @@ bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
     if (attempt == Attempt::Joined)
       break;
     server = Socket();
-    if (siblings.isOneStopped(error))
+    Loss loss;
+    if (siblings.isOneStopped(loss)) {
+      error = loss.text;
+      failedWith = loss.status();
       return false;
+    }
     if (attempt == Attempt::Refused) {
       error = "rank " + std::to_string(launch.rank) + " cannot join at " +
               place() + ": " + why;
@@ -290,7 +318,12 @@ bool ClientStore::connectTo(int64_t timeoutMs, std::string &error) {
 
 std::unique_ptr<Store> shardrt::connectToStore(const Launch &launch,
                                                int64_t timeoutMs,
-                                               std::string &error) {
+                                               std::string &error,
+                                               int *status) {
   auto store = std::make_unique<ClientStore>(launch);
-  return store->connectTo(timeoutMs, error) ? std::move(store) : nullptr;
+  if (store->connectTo(timeoutMs, error))
+    return store;
+  if (status)
+    *status = store->status();
+  return nullptr;
 }

@@ -2,11 +2,12 @@
 //
 // A connection begins at the door (Door.h); then messages are sealed.
 // A request: 4 bytes that number it, a letter (S set, G get, M barrier, W who
-// is missing, H is all well, L the sender leaves, and why), the length of a
-// name in 4 bytes, the name, a value. An answer: the same number, K and a
-// value, or R and why not; number 0 says whether who has proven itself is let
-// in. A get is answered when there is a value: who does not wait as long
-// forgets its number. One thread of rank 0 serves all connections.
+// is missing, H is all well, L the sender leaves, and why, P it leaves since a
+// rank was stopped), the length of a name in 4 bytes, the name, a value. An
+// answer: the same number, K and a value, or R and why not, or P and which rank
+// was stopped; number 0 says whether who has proven itself is let in. A get is
+// answered when there is a value: who does not wait as long forgets its number.
+// One thread of rank 0 serves all connections.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_BOOTSTRAP_STOREMESSAGES_H
@@ -23,7 +24,7 @@ namespace shardrt {
 std::unique_ptr<Store> serveStore(const Launch &launch, std::string &error);
 /// The side of another rank, once it is let in. NULL with a reason.
 std::unique_ptr<Store> connectToStore(const Launch &launch, int64_t timeoutMs,
-                                      std::string &error);
+                                      std::string &error, int *status);
 
 inline constexpr int64_t millisecond = 1'000'000;
 

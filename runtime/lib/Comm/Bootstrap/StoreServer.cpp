@@ -48,14 +48,14 @@ public:
            std::string &error) override;
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override;
-  bool isBroken(std::string &who) override {
-    std::string stopped;
+  bool isBroken(Loss &loss) override {
+    Loss stopped;
     siblings.isOneStopped(stopped);
     std::lock_guard lock(mutex);
-    if (gone.empty())
-      gone = stopped;
-    who = gone;
-    return !gone.empty();
+    lose(stopped);
+    if (gone)
+      loss = gone;
+    return static_cast<bool>(gone);
   }
   std::string address() const override { return ownAddress; }
 
@@ -104,6 +104,16 @@ private:
            std::string &error);
   void findMissing(const std::string &name, std::vector<int64_t> &parts,
                    std::vector<int64_t> &strangers) const;
+  /// The first loss is the one that all are told of.
+  void lose(const Loss &loss) {
+    if (!gone)
+      gone = loss;
+  }
+  /// Says in vain, and why, to who waits.
+  void answerGone(Connection &connection, uint32_t number) {
+    answer(connection, number, gone.kind == Loss::Kind::Stopped ? 'P' : 'R',
+           gone.text);
+  }
 
   Socket wakeRead, wakeWrite, news;
   std::string ownAddress;
@@ -114,7 +124,7 @@ private:
   std::condition_variable changed;
   std::set<int64_t> joined;
   std::map<std::string, std::string> values;
-  std::string gone; ///< who had joined and is not there any more; "" if nobody
+  Loss gone; ///< who had joined and is not there any more
   bool stopping = false;
 };
 } // namespace
@@ -124,8 +134,7 @@ ServerStore::~ServerStore() {
     {
       std::lock_guard lock(mutex);
       stopping = true;
-      if (gone.empty())
-        gone = gaveUp;
+      lose(gaveUp);
     }
     (void)!write(wakeWrite.get(), "x", 1);
     thread.join();
@@ -255,7 +264,7 @@ Store::Answer ServerStore::await(const std::string &name, int64_t timeoutMs,
                                  std::string &value, std::string &error) {
   WaitLimit limit(timeoutMs * millisecond);
   std::unique_lock lock(mutex);
-  auto isOver = [&] { return find(name) || !gone.empty(); };
+  auto isOver = [&] { return find(name) || gone; };
   for (int64_t left; !isOver() && (left = limit.leftNs()) > 0;) {
     if (changed.wait_for(lock,
                          std::chrono::nanoseconds(
@@ -263,20 +272,24 @@ Store::Answer ServerStore::await(const std::string &name, int64_t timeoutMs,
                          isOver))
       break;
     lock.unlock();
-    std::string who;
-    bool isStopped = siblings.isOneStopped(who);
+    Loss stopped;
+    siblings.isOneStopped(stopped);
     lock.lock();
     // Those who wait for an answer get the reason as well.
-    if (isStopped && gone.empty()) {
-      gone = who;
+    if (stopped && !gone) {
+      gone = stopped;
       (void)!write(wakeWrite.get(), "x", 1);
     }
   }
   if (!find(name)) {
-    if (saysStopped(gone))
-      failedWith = SHARDRT_WATCHDOG;
-    error = gone.empty() ? waited(launch, timeoutMs, "'" + name + "'") : gone;
-    return gone.empty() ? Answer::Late : Answer::Refused;
+    if (!gone) {
+      error = waited(launch, timeoutMs, "'" + name + "'");
+      return Answer::Late;
+    }
+    if (gone.kind == Loss::Kind::Stopped)
+      failedWith = gone.status();
+    error = gone.text;
+    return Answer::Refused;
   }
   value = *find(name);
   return Answer::Given;
@@ -337,12 +350,15 @@ void ServerStore::handle(Connection &connection, const std::string &body) {
     return;
   }
   case 'L':
-    if (gone.empty())
-      gone = value;
+  case 'P':
+    lose({body[4] == 'P' ? Loss::Kind::Stopped : Loss::Kind::Gone, value});
     changed.notify_all();
     return;
   case 'H':
-    answer(connection, number, gone.empty() ? 'K' : 'R', gone);
+    if (gone)
+      answerGone(connection, number);
+    else
+      answer(connection, number, 'K', {});
     return;
   case 'S':
     done = put(name, value, connection.rank, why);
@@ -359,11 +375,11 @@ bool ServerStore::answerAll() {
     std::erase_if(connection.waiting, [&](const auto &get) {
       const std::string *value = find(get.second);
       // Who has gone does not set what others wait for.
-      bool isVain = !value && !gone.empty();
+      bool isVain = !value && gone;
       if (value)
         answer(connection, get.first, 'K', *value);
       else if (isVain)
-        answer(connection, get.first, 'R', gone);
+        answerGone(connection, get.first);
       return value || isVain;
     });
     isDone &= connection.toSend.empty();
@@ -412,9 +428,9 @@ std::list<ServerStore::Connection>::iterator
 ServerStore::remove(std::list<Connection>::iterator connection) {
   if (connection->rank >= 0) {
     std::lock_guard lock(mutex);
-    if (gone.empty())
-      gone = "rank " + std::to_string(connection->rank) +
-             " is gone: its process ended, or gave up, before the others";
+    lose({Loss::Kind::Gone,
+          "rank " + std::to_string(connection->rank) +
+              " is gone: its process ended, or gave up, before the others"});
     changed.notify_all();
   }
   return connections.erase(connection);
@@ -439,11 +455,9 @@ void ServerStore::readNews() {
   int64_t rank = std::strtoll(text, &end, 10);
   int64_t number = std::strtoll(end, nullptr, 10);
   std::lock_guard lock(mutex);
-  if (gone.empty())
-    gone = "rank " + std::to_string(rank) +
-           " is gone: its process was ended "
-           "by signal " +
-           std::to_string(number) + " before the others";
+  lose({Loss::Kind::Gone, "rank " + std::to_string(rank) +
+                              " is gone: its process was ended by signal " +
+                              std::to_string(number) + " before the others"});
   changed.notify_all();
 }
 

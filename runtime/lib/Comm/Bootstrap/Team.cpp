@@ -223,12 +223,9 @@ std::shared_ptr<Team> Team::join(const Options &options, int &status,
     launch.localRank = i;
     if (launch.rank != 0)
       launch.listener = launch.news = -1;
-    team->stores[i] = Store::join(launch, options.timeoutMs, error);
-    if (team->stores[i])
-      continue;
-    if (saysStopped(error))
-      status = SHARDRT_WATCHDOG;
-    return nullptr;
+    team->stores[i] = Store::join(launch, options.timeoutMs, error, &status);
+    if (!team->stores[i])
+      return nullptr;
   }
   return team;
 }
@@ -260,7 +257,7 @@ public:
            std::string &error) override {
     return withStatus(whole.get(rename(name), timeoutMs, value, error));
   }
-  bool isBroken(std::string &who) override { return whole.isBroken(who); }
+  bool isBroken(Loss &loss) override { return whole.isBroken(loss); }
   std::string address() const override { return whole.address(); }
 
 protected:

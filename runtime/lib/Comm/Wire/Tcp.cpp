@@ -721,7 +721,7 @@ static Link linkOf(const Job &job, const std::string &world, int64_t port,
 /// Connects to rank `peer`, which listens at `place`.
 static bool callRank(Job &job, const std::string &world, int64_t peer,
                      const std::string &place, WaitLimit limit, Line &line,
-                     std::string &error) {
+                     Loss &loss) {
   const Launch &launch = job.launch;
   size_t colon = place.rfind(':');
   std::string host = place.substr(0, colon), why = "no address";
@@ -737,34 +737,33 @@ static bool callRank(Job &job, const std::string &world, int64_t peer,
                        line.socket, line.keys, line.received, why);
     if (done == Knock::Stranger)
       break;
-    std::string who;
     // Who was dropped among many strangers comes again; who is late to say so
     // may have let this rank in already, and lets nobody in twice.
-    while (done == Knock::Proven && limit.leftNs() > 0 && who.empty()) {
+    while (done == Knock::Proven && limit.leftNs() > 0 && !loss) {
       soon = WaitLimit(std::min(limit.leftNs(), 1000 * millisecond));
       if (receiveBytes(line.socket.get(), 1, soon, line.received, word,
                        Door::mostBytes))
         return true;
       if (soon.leftNs() > 0)
         break;
-      job.store->isBroken(who);
+      job.store->isBroken(loss);
     }
-    if (!who.empty() || limit.leftNs() <= 0 ||
-        why == std::strerror(ECONNREFUSED) || job.store->isBroken(who)) {
-      if (!who.empty())
-        why = who;
+    if (loss || limit.leftNs() <= 0 || done == Knock::Nobody ||
+        job.store->isBroken(loss))
       break;
-    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  error = "rank " + std::to_string(launch.rank) + " cannot connect to rank " +
-          std::to_string(peer) + " at " + place + ": " + why;
+  if (!loss)
+    loss = {Loss::Kind::Gone, why};
+  loss.text = "rank " + std::to_string(launch.rank) +
+              " cannot connect to rank " + std::to_string(peer) + " at " +
+              place + ": " + loss.text;
   return false;
 }
 
 /// Waits for those behind this rank to connect.
 static bool letIn(Job &job, Door &door, std::vector<Line> &lines,
-                  WaitLimit limit, std::string &error) {
+                  WaitLimit limit, Loss &loss) {
   const Launch &launch = job.launch;
   int64_t asked = nowNs();
   for (int64_t missing = launch.size - 1 - launch.rank; missing > 0;) {
@@ -786,17 +785,19 @@ static bool letIn(Job &job, Door &door, std::vector<Line> &lines,
     }
     // Who was killed meanwhile does not come.
     if (missing > 0 && nowNs() - asked > 100 * millisecond) {
-      if (job.store->isBroken(error))
+      if (job.store->isBroken(loss))
         return false;
       asked = nowNs();
     }
     if (missing == 0 || limit.leftNs() > 0)
       continue;
-    error = "rank " + std::to_string(launch.rank) + " waited " +
-            std::to_string(job.timeoutMs) + " ms for connections of ranks";
+    // All have joined: who does not come now was stopped.
+    loss = {Loss::Kind::Stopped,
+            "rank " + std::to_string(launch.rank) + " waited " +
+                std::to_string(job.timeoutMs) + " ms for connections of ranks"};
     for (int64_t peer = launch.rank + 1; peer < launch.size; ++peer)
       if (lines[peer].socket.get() < 0)
-        error += " " + std::to_string(peer);
+        loss.text += " " + std::to_string(peer);
     return false;
   }
   return true;
@@ -820,9 +821,10 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
   Door door(std::move(listener), store.secret(),
             linkOf(job, world, port, launch.rank));
   // All have joined: who does not come now was stopped.
+  Loss loss;
   auto tooLate = [&] {
-    status = limit.leftNs() <= 0 || saysStopped(error) ? SHARDRT_WATCHDOG
-                                                       : SHARDRT_LOST;
+    status = limit.leftNs() <= 0 ? SHARDRT_WATCHDOG : loss.status();
+    error = loss.text;
     return nullptr;
   };
   auto key = [&](int64_t rank) {
@@ -839,10 +841,10 @@ std::unique_ptr<Carrier> shardrt::connectTcp(Job &job, const std::string &world,
       status = store.status();
       return nullptr;
     }
-    if (!callRank(job, world, peer, text, limit, lines[peer], error))
+    if (!callRank(job, world, peer, text, limit, lines[peer], loss))
       return tooLate();
   }
-  if (!letIn(job, door, lines, limit, error))
+  if (!letIn(job, door, lines, limit, loss))
     return tooLate();
   return carryOver(std::move(lines), launch.encrypts);
 }
