@@ -25,9 +25,10 @@ using spmd::PairStepOp;
 
 using Groups = SmallVector<SmallVector<int64_t>>;
 
-/// From these numbers of queries, keys and features on a library is taken by
-/// choice.
-static constexpr int64_t kManyRows = 512, kManyFeatures = 64;
+/// Features that fill a tile of a library's engines: fewer take as long.
+static constexpr int64_t kTileFeatures = 64;
+/// Queries or keys whose number is not known: as many as rows of products.
+static constexpr double kUnknownRows = 1024;
 /// Most features that any GPU's engines take.
 static constexpr int64_t kMostFeatures = 256;
 
@@ -307,11 +308,20 @@ bool AttentionCall::splitBatch() {
 }
 
 bool AttentionCall::isWorthIt() {
-  auto isLarge = [](int64_t size) {
-    return ShapedType::isDynamic(size) || size >= kManyRows;
+  if (sizeOf(d) < kTileFeatures || sizeOf(e) < kTileFeatures)
+    return false;
+  auto count = [&](unsigned dim) {
+    return ShapedType::isDynamic(sizeOf(dim)) ? kUnknownRows
+                                              : double(sizeOf(dim));
   };
-  return isLarge(sizeOf(q)) && isLarge(sizeOf(k)) &&
-         sizeOf(d) >= kManyFeatures && sizeOf(e) >= kManyFeatures;
+  double rows = count(q);
+  for (unsigned dim : llvm::concat<unsigned>(outer, heads))
+    rows *= count(dim);
+  // The host asks by itself, and two kernels take 16-bit results and two
+  // numbers of f32 a row into the state: written by the call, and read again.
+  return isWorthACall(op, 2 * rows * count(k) * double(sizeOf(d) + sizeOf(e)),
+                      /*launches=*/3,
+                      2 * rows * (2 * double(sizeOf(e)) + 2 * 4));
 }
 
 Value AttentionCall::scratch(ArrayRef<unsigned> dims, Type element) {

@@ -9,17 +9,18 @@
 #include "Epilogues.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Machine/Cost.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// From here on libraries are taken by choice: rows, columns and depth of a
-/// product, and its depth where work behind it needs a kernel of its own then.
-static constexpr int64_t kLargeSide = 256, kLargeDepth = 512;
-/// Channels on both sides of a convolution.
-static constexpr int64_t kManyChannels = 32;
+/// A side of the libraries' tiles: products of fewer rows or columns fill none.
+static constexpr int64_t kTileSide = 256;
+/// Channels on both sides of a convolution that fill a tile of one.
+static constexpr int64_t kTileChannels = 32;
 /// Most spatial dims of a convolution.
 static constexpr size_t kMostSpatial = 3;
 
@@ -157,6 +158,14 @@ gpukernels::groupsAttr(OpBuilder &b,
         }));
   };
   return b.getArrayAttr(llvm::map_to_vector(groups, ofOne));
+}
+
+bool gpukernels::isWorthACall(Operation *op, double operations,
+                              int64_t launches, double bytes) {
+  Cost cost(machineOf(op));
+  double gained = (Cost::kMargin - 1) * cost.compute(operations);
+  return gained >
+         double(launches) * cost.getMachine().forkSeconds + cost.access(bytes);
 }
 
 LibraryWish gpukernels::wishOf(OpBuilder &b, LibraryUse use) {
@@ -491,11 +500,17 @@ bool Description::isWorthIt(LibraryUse use) const {
   if (use == LibraryUse::OnTcgen05 && !onTensorCores)
     return false;
   if (kind == "convolution")
-    return channels >= kManyChannels;
-  int64_t depth =
-      product.fusion.behind && !epilogue.taken ? kLargeDepth : kLargeSide;
-  if (product.rows < kLargeSide || product.columns < kLargeSide ||
-      product.depths < depth)
+    return channels >= kTileChannels;
+  if (product.rows < kTileSide || product.columns < kTileSide)
+    return false;
+  // The host asks for it by itself, which takes about a launch. Work behind it
+  // that is no epilogue is a kernel that reads and writes the result again.
+  double results =
+      double(product.batches) * double(product.rows) * double(product.columns);
+  bool isApart = product.fusion.behind && !epilogue.taken;
+  double bytes = result.type.getElementTypeBitWidth() / 8.0;
+  if (!isWorthACall(op, 2 * results * double(product.depths), 1 + isApart,
+                    isApart ? 2 * results * bytes : 0))
     return false;
   // 16-bit factors that do not come 16 bytes at once are slow in any library.
   int64_t run = 16 / (product.element.getIntOrFloatBitWidth() / 8);

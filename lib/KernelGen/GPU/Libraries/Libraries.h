@@ -40,6 +40,13 @@ struct LibraryWish {
 };
 LibraryWish wishOf(OpBuilder &b, LibraryUse use);
 
+/// Whether a library should be asked for `operations` where it may be left out:
+/// a call takes `launches` more launches than our kernel, and reads or writes
+/// `bytes` more. Nobody has measured by how much a library is faster: it is
+/// taken to be by the margin of all estimates.
+bool isWorthACall(Operation *op, double operations, int64_t launches,
+                  double bytes);
+
 /// Whether dims of `type` are one behind the other, the last one innermost, as
 /// far as that is known.
 bool isContiguous(MemRefType type, ArrayRef<int64_t> dims);

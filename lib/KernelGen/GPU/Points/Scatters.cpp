@@ -24,9 +24,10 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Threads that a scatter is shared among, at most: each reads all places ...
-static constexpr int64_t kMostThreads = 16384;
-/// ... if there are no more than these.
+/// Threads of a multiprocessor among which a scatter is shared: one for each of
+/// its lanes. Each reads all places ...
+static constexpr int64_t kLanes = 128;
+/// ... if one block could sort them: else they are sorted.
 static constexpr int64_t kFewUpdates = 1024;
 
 namespace {
@@ -343,7 +344,7 @@ static void launchSegments(Scatter &scatter, const Order &order,
 /// A kernel whose threads each do the updates of their places among all.
 static void launchOwners(Scatter &scatter, int64_t points, bool takesPoints) {
   scf::ForOp loop = scatter.loop;
-  int64_t owners = std::max<int64_t>(kMostThreads / points, 1);
+  int64_t owners = std::max<int64_t>(kLanes * blocksOfGpu(loop) / points, 1);
   if (ShapedType::isStatic(scatter.extent))
     owners = std::clamp<int64_t>(scatter.extent, 1, owners);
   Location loc = loop.getLoc();
