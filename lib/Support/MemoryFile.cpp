@@ -1,5 +1,6 @@
 //===- MemoryFile.cpp - Files without a name ------------------------------===//
 #include "shardc/Support/MemoryFile.h"
+#include "shardc/Support/MemoryErrors.h"
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -10,11 +11,15 @@
 using namespace llvm;
 using namespace shardc;
 
+/// Such a file lacks nothing but room, whichever limit of the system says so.
+static Error noRoom(const Twine &what) {
+  return createStringError(noMemoryCode(), what + ": " + std::strerror(errno));
+}
+
 Expected<MemoryFile> MemoryFile::create(const char *label) {
   int file = memfd_create(label, MFD_CLOEXEC);
   if (file < 0)
-    return createStringError(errnoAsErrorCode(), Twine("no file in memory: ") +
-                                                     std::strerror(errno));
+    return noRoom("no file in memory");
   return MemoryFile(file);
 }
 
@@ -42,10 +47,8 @@ Error MemoryFile::write(StringRef bytes) {
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      return createStringError(
-          errnoAsErrorCode(),
-          Twine("a file in memory takes ") + Twine(written) + " of " +
-              Twine(bytes.size()) + " bytes: " + std::strerror(errno));
+      return noRoom("a file in memory takes " + Twine(written) + " of " +
+                    Twine(bytes.size()) + " bytes");
     written += count;
   }
   return Error::success();

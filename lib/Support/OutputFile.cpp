@@ -60,12 +60,8 @@ Expected<OutputFile> OutputFile::create(StringRef path, unsigned mode) {
   made.isInPlace = descriptorNamed(path) >= 0 || keepsItsName(path);
   if (made.isInPlace) {
     Expected<MemoryFile> memory = MemoryFile::create("output");
-    if (!memory) {
-      Error error = memory.takeError();
-      std::error_code code =
-          isAboutMemory(error) ? noMemoryCode() : inconvertibleErrorCode();
-      return made.fail(toString(std::move(error)), code);
-    }
+    if (!memory)
+      return made.fail(toString(memory.takeError()), noMemoryCode());
     made.file = memory->release();
     return made;
   }

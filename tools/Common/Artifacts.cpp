@@ -30,7 +30,7 @@ Expected<std::string> shardc::sealCode(StringRef code, StringRef packed,
   if (isSandboxed()) {
     Expected<std::string> sealed = sealOutside(code, packed);
     if (!sealed)
-      return withCode(ExitCode::IO, sealed.takeError());
+      return ioError(sealed.takeError());
     return sealed;
   }
   UserKey key;
@@ -78,7 +78,7 @@ static Error linkCode(OpenedArtifact &artifact) {
     return Error::success();
   Expected<std::string> code = linkSharedObject(artifact.code());
   if (!code)
-    return withCode(ExitCode::IO, code.takeError());
+    return ioError(code.takeError());
   PrivateFile linked;
   std::string why = linked.hold(
       sealArtifact(*code, artifact.program(), nullptr), artifact.path);

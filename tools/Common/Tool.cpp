@@ -136,7 +136,7 @@ Error shardc::writeFile(StringRef path, function_ref<void(raw_ostream &)> write,
 Error shardc::checkOutput(StringRef path) {
   if (path == "-")
     return Error::success();
-  return withCode(ExitCode::IO, checkOutputFile(path));
+  return ioError(checkOutputFile(path));
 }
 
 /// The text of the model at `path`, in `options`.

@@ -79,7 +79,7 @@ readMembers(StringRef path, StringRef prefix, StringRef kind,
     Expected<NpyArray> array = archive->read(
         member, std::max<uint64_t>(uint64_t(64) << 20, 2 * expected), inPlace);
     if (!array)
-      return withCode(ExitCode::IO, array.takeError());
+      return ioError(array.takeError());
     Expected<HostArray> adopted = adopt(std::move(*array), value, name,
                                         path + ", member '" + member + "'");
     if (!adopted)
@@ -243,5 +243,5 @@ Error shardc::writeOutputs(StringRef path, ArrayRef<HostArray> outputs) {
   std::vector<NpyView> views;
   for (auto [i, output] : enumerate(outputs))
     views.push_back(viewOf(output, ("out" + Twine(i)).str()));
-  return withCode(ExitCode::IO, writeNpz(path, views));
+  return ioError(writeNpz(path, views));
 }

@@ -352,7 +352,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   prepared->shareWithChildren();
   Expected<MemoryFile> calls = MemoryFile::create("calls");
   if (!calls)
-    return withCode(ExitCode::IO, calls.takeError());
+    return ioError(calls.takeError());
 
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -386,7 +386,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   for (Started &started : ranks) {
     Expected<MemoryFile> said = MemoryFile::create("errors");
     if (!said)
-      return withCode(ExitCode::IO, said.takeError());
+      return ioError(said.takeError());
     started.said = std::move(*said);
   }
   auto inherit = [](const char *name, int file) {

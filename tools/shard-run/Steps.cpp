@@ -172,14 +172,14 @@ static Error readBatches(StepPlan &plan, const ProgramMetadata &program,
                      program.arguments);
     Expected<NpyArray> array = readNpy(path, /*inPlace=*/true);
     if (!array)
-      return withCode(ExitCode::IO, array.takeError());
+      return ioError(array.takeError());
     return addBatches(plan, program, *input, std::move(*array), path);
   }
   if (!what.empty() || path.empty())
     return usage("--batches=" + text + ": expected ARG=@file.npy or @file.npz");
   Expected<NpzArchive> archive = NpzArchive::open(path);
   if (!archive)
-    return withCode(ExitCode::IO, archive.takeError());
+    return ioError(archive.takeError());
   for (const std::string &member : archive->names()) {
     StringRef number = member;
     size_t input;
@@ -192,7 +192,7 @@ static Error readBatches(StepPlan &plan, const ProgramMetadata &program,
     Expected<NpyArray> array =
         archive->read(member, UINT64_MAX, /*inPlace=*/true);
     if (!array)
-      return withCode(ExitCode::IO, array.takeError());
+      return ioError(array.takeError());
     if (Error error = addBatches(plan, program, input, std::move(*array), path))
       return error;
   }
