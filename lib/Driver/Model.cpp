@@ -237,21 +237,37 @@ static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
                        "; say the sizes of its axes with --mesh");
 }
 
-/// Whether an error is the parser's word on a dialect that it has never heard
-/// of.
+/// Whether an error of MLIR's parser is about a dialect that it has never heard
+/// of. MLIR has words alone for it. They are matched whole, from the first or
+/// to the last, so that no name in a program passes for them.
 static bool isUnknownDialect(StringRef message) {
-  return message.contains("unregistered dialect") ||
-         (message.contains("ialect `") && message.contains("not found"));
+  if (message.ends_with(
+          " created with unregistered dialect. If this is intended, please "
+          "call allowUnregisteredDialects() on the MLIRContext, or use "
+          "-allow-unregistered-dialect with the MLIR opt tool used") ||
+      message == "operation being parsed with an unregistered dialect. If this "
+                 "is intended, please use -allow-unregistered-dialect with the "
+                 "MLIR tool used")
+    return true;
+  if (!message.consume_front("Dialect `") &&
+      !message.consume_front("dialect `"))
+    return false;
+  size_t end = message.find('\'');
+  return message.substr(end).starts_with("' not found for custom op '");
 }
 
-/// The name of the op in the parser's word on one that its dialect does not
-/// have; empty for other errors.
+/// The name of the op where an error of MLIR's parser is about one that its
+/// dialect does not have, as for isUnknownDialect; empty for other errors.
 static StringRef unknownOp(StringRef message) {
   for (auto [before, after] :
        {std::pair("unregistered operation '", "' found in dialect"),
-        std::pair("custom op '", "' is unknown")})
-    if (message.consume_front(before) && message.contains(after))
-      return message.split('\'').first;
+        std::pair("custom op '", "' is unknown")}) {
+    if (!message.consume_front(before))
+      continue;
+    size_t end = message.find('\'');
+    if (message.substr(end).starts_with(after))
+      return message.take_front(end);
+  }
   return {};
 }
 
@@ -276,6 +292,7 @@ public:
   }
 
   ExitCode refused = ExitCode::Refused;
+  bool isParsing = true; ///< what comes may be MLIR's word on the text
 
 private:
   void keep(mlir::Diagnostic &diagnostic) {
@@ -289,11 +306,12 @@ private:
       refused = ExitCode::IO;
     else if (isMisuse(diagnostic))
       refused = ExitCode::Usage;
-    StringRef op = unknownOp(message);
+    StringRef op = isParsing ? unknownOp(message) : StringRef();
     if (adviceFor(op).empty())
       op = {};
     bool isDeclared = isUnsupported(diagnostic);
-    if (!isDeclared && !isUnknownDialect(message) && op.empty())
+    bool isUnknown = isParsing && isUnknownDialect(message);
+    if (!isDeclared && !isUnknown && op.empty())
       return sink.take(diagnostic);
     refused = ExitCode::Unsupported;
     if (isDeclared)
@@ -335,6 +353,7 @@ static Error withModelIn(mlir::MLIRContext *context, StringRef name,
                     : parseModel(*context, std::move(text));
   if (!module)
     return toolError(listener.refused, "");
+  listener.isParsing = false;
   if (options.keepsTokens)
     makeTokensArrays(mainOf(*module));
   if (options.keepsLayouts && failed(keepLayouts(mainOf(*module))))
