@@ -66,7 +66,10 @@ std::vector<std::array<int64_t, 2>> shardc::import::primesUpTo(int64_t most) {
        number >= Extents::least && found.size() < 2 * std::size(kPrimes);
        --number) {
     auto isClear = [&](int64_t times) {
-      return !isBesidePlain(times * number) && !isBesidePlain(number / times) &&
+      // A part that is less than any placeholder says nothing.
+      return !isBesidePlain(times * number) &&
+             (number / times < Extents::least ||
+              !isBesidePlain(number / times)) &&
              llvm::none_of(found, [&](int64_t other) {
                for (int64_t more = 1; more <= timesBeside; ++more)
                  if (std::abs(times * number - more * other) <= 2 * nearby)
@@ -77,7 +80,9 @@ std::vector<std::array<int64_t, 2>> shardc::import::primesUpTo(int64_t most) {
     if (isPrime(number) && isClear(1) && isClear(2) && isClear(3) && isClear(4))
       found.push_back(number);
   }
-  for (size_t i = 0; i + 1 < found.size(); i += 2)
+  // Where there are few, the other one of each is the usual one of the next.
+  size_t step = found.size() < 2 * std::size(kPrimes) ? 1 : 2;
+  for (size_t i = 0; i + 1 < found.size(); i += step)
     pairs.push_back({found[i], found[i + 1]});
   return pairs;
 }

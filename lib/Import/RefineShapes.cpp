@@ -411,16 +411,20 @@ struct RefineShapesPass final
       }
       // Tensors with several open extents have bytes that can be counted.
       if (Operation *op = findUncountable(copy)) {
-        if (most == kLeastPlaceholder)
+        // The least there are come last.
+        size_t isLast = most == kLeastPlaceholder,
+               first = isLast ? placeholders.firstPrime + 1 : 0;
+        if (first + refiner->countOpen() > placeholders.primes.size())
           return emitUnsupported(main)
                  << "'" << op->getName() << "' at "
                  << userLocation(op->getLoc())
                  << " has a tensor with more open extents than can be told "
                     "apart; give shapes of some arguments (--shapes)";
         copy.erase();
-        most /= 2;
+        most = std::max(most / 2, kLeastPlaceholder);
         placeholders = Placeholders();
         placeholders.primes = primesUpTo(most);
+        placeholders.firstPrime = first;
         placeholders.others = others;
         ways = {};
         renames = isWithNames = false;

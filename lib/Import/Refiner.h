@@ -56,7 +56,7 @@ struct Placeholders {
 /// that programs have; where several are in one tensor, smaller, down to the
 /// second.
 inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
-                         kLeastPlaceholder = int64_t(1) << 13;
+                         kLeastPlaceholder = 3 << 10;
 
 /// Pairs of primes up to `most`, which stand for extents: of which neither a
 /// few times nor a half, a third or a quarter is beside a number that programs
@@ -127,6 +127,8 @@ public:
       sliceFor(gather, starts);
   }
   const Extents &getExtents() const { return extents; }
+  /// How many dims of arguments are open.
+  size_t countOpen() const { return nextPrime; }
   /// How many extents have a number that is taken for another one's, which is
   /// not equal in all bindings.
   int64_t getCollisions() const { return collisions; }

@@ -45,13 +45,15 @@ class Program:
     """
 
     def __init__(
-        self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5, zigzag=(), specs=None, axes="x"
+        self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5, zigzag=(), specs=None, axes="x",
+        most=300
     ):
         self.function = function
         self.shapes = shapes
         self.cuts = cuts
         self.types = types or [F32] * len(shapes)
         self.least = least
+        self.most = most
         self.constraints = constraints
         self.tolerance = tolerance
         self.zigzag = zigzag
@@ -807,6 +809,29 @@ def bounded(x, y):
     return x[:128].sum(0), x[n - 100 :] * 2, jax.nn.softmax(x @ y.T, -1) @ y, jnp.pad(y, ((0, 100 - m), (0, 0)))
 
 
+@program(["b, h, w, 3", "3, 4", "3, 4"], [0, None, None], most=24)
+def pixels(x, q, k):
+    """Scores between all pixels of images: a tensor of five open extents."""
+    b, h, w, c = x.shape
+    y = x.reshape(b, h * w, c)
+    scores = jnp.einsum("bpd,bqd->bpq", y @ q, y @ k) / 2
+    return (jax.nn.softmax(scores, -1) @ y).reshape(b, h, w, c)
+
+
+@program(["b, h, w, 3", "3, 8", "3, 8"], [1, None, None], most=16)
+def pixels_of_heads(x, q, k):
+    """The same of two heads, with gradients; rows of pixels are cut."""
+    b, h, w, c = x.shape
+
+    def loss(x, q, k):
+        y = x.reshape(b, h * w, c)
+        heads = [(y @ m).reshape(b, h * w, 2, 4) for m in (q, k)]
+        scores = jnp.einsum("bphd,bqhd->bhpq", *heads) / 2
+        return jnp.mean(jnp.einsum("bhpq,bqc->bphc", jax.nn.softmax(scores, -1), y) ** 2)
+
+    return jax.value_and_grad(loss, argnums=(0, 1, 2))(x, q, k)
+
+
 def region(mesh, in_specs, out_specs, **options):
     return lambda function: jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
 
@@ -1014,7 +1039,7 @@ def drawn_extents(chosen, source, counts):
     axes = chosen.axes if chosen.specs is not None else ""
     symbols = sorted({name for shape in chosen.shapes for name in re.findall(r"[a-z]+", shape) if name not in axes})
     extents = {
-        name: max(chosen.least, source.choice([1, 2, 3, source.randint(1, 9), source.randint(1, 70), source.randint(30, 300)]))
+        name: min(chosen.most, max(chosen.least, source.choice([1, 2, 3, source.randint(1, 9), source.randint(1, 70), source.randint(30, 300)])))
         for name in symbols
     }
     for text in chosen.constraints:
