@@ -1,8 +1,9 @@
 //===- SiteTables.cpp - Sites between attributes and the runtime's table --===//
 #include "shardc/Analysis/SiteTables.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -131,6 +132,16 @@ FailureOr<shardrt::SiteTable> shardc::readSites(ModuleOp module) {
   if (numbers.wasInterrupted())
     return failure();
   return table;
+}
+
+BlockArgument shardc::argumentOf(RunSiteOp site) {
+  Value input = site.getInputs().front();
+  if (auto joined = input.getDefiningOp<memref::CollapseShapeOp>())
+    input = joined.getSrc();
+  auto argument = dyn_cast<BlockArgument>(input);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())
+             ? argument
+             : BlockArgument();
 }
 
 std::optional<shardrt::ElementType> shardc::elementTypeOf(Type type) {

@@ -297,9 +297,8 @@ static spmd::RunSiteOp siteOf(spmd::ReceivedOp received,
         return {};
       site = run;
     }
-  auto argument = site ? dyn_cast<BlockArgument>(site.getInputs().front())
-                       : BlockArgument();
-  if (!argument || argument.getOwner() != &function.getBody().front())
+  BlockArgument argument = site ? argumentOf(site) : BlockArgument();
+  if (!argument)
     return {};
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (IntegerAttr over = spmd::contract::InPlace::ofArgument(function, i);
@@ -552,11 +551,10 @@ int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
     }
     under.push_back(covered);
     llvm::sort(below);
-    int64_t end = buffer.extent.isNeeded ? buffer.bytes : kAlignment;
+    int64_t begin = 0;
     for (int64_t other : below)
-      end = std::max(end, ends[other] + (buffer.extent.isNeeded ? buffer.bytes
-                                                                : kAlignment));
-    ends.push_back(end);
+      begin = std::max(begin, ends[other]);
+    ends.push_back(begin + (buffer.extent.isNeeded ? buffer.bytes : 0));
     SmallVector<Attribute> sizes(buffer.extent.sizes.begin(),
                                  buffer.extent.sizes.end());
     plan.push_back(spmd::ArenaBufferAttr::get(

@@ -12,6 +12,7 @@
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 namespace shardc {
@@ -33,8 +34,8 @@ static bool isOnlyRead(Value buffer, RunSiteOp site) {
       return isOnlyRead(op->getResult(0), site);
     if (auto copy = dyn_cast<memref::CopyOp>(op))
       return operand.get() != copy.getTarget();
-    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-      return structured.isDpsInput(&operand);
+    if (isa<linalg::LinalgOp, PairStepOp>(op))
+      return cast<DestinationStyleOpInterface>(op).isDpsInput(&operand);
     if (auto other = dyn_cast<RunSiteOp>(op))
       return other == site || !llvm::is_contained(other.getInits(), buffer);
     return isa<memref::DimOp, memref::LoadOp, StartSiteOp, ReleaseSiteOp>(op);
@@ -46,10 +47,9 @@ static bool isOnlyRead(Value buffer, RunSiteOp site) {
 static memref::AllocOp findCopy(RunSiteOp op, const shardrt::SiteTable &table,
                                 int64_t numInputs) {
   const shardrt::Site &site = table.sites[op.getSite()];
-  auto argument = dyn_cast<BlockArgument>(op.getInputs().front());
+  BlockArgument argument = argumentOf(op);
   if (site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
       op.getInits().size() != 1 || op.getAccumulates() || !argument ||
-      !isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
       argument.getArgNumber() >= numInputs)
     return {};
   // Other sizes are known: then something moves.
@@ -57,8 +57,11 @@ static memref::AllocOp findCopy(RunSiteOp op, const shardrt::SiteTable &table,
     return static_cast<bool>(dim.ownedFormula);
   });
   auto copy = op.getInits().front().getDefiningOp<memref::AllocOp>();
-  return isOpen && copy && copy.getType() == argument.getType() &&
-                 isOnlyRead(copy, op)
+  // A region that the program cuts itself has blocks of known sizes.
+  Type type = op.getInputs().front().getType();
+  return isOpen && copy &&
+                 memref::CastOp::areCastCompatible(type, copy.getType()) &&
+                 copy.getType().getLayout().isIdentity() && isOnlyRead(copy, op)
              ? copy
              : memref::AllocOp();
 }
@@ -81,6 +84,9 @@ struct ReadInPlacePass final
         copies.push_back({op, copy});
     });
     for (auto [site, copy] : copies) {
+      // Whatever reads it comes behind what it may be.
+      if (Operation *view = site.getInputs().front().getDefiningOp())
+        view->moveBefore(&view->getBlock()->front());
       OpBuilder builder(copy);
       builder.setInsertionPointAfter(copy);
       auto received =

@@ -686,17 +686,14 @@ static LogicalResult placeReceived(func::FuncOp step, Value context,
       auto run = dyn_cast<RunSiteOp>(user);
       return run && llvm::is_contained(run.getInits(), op.getResult());
     });
-    auto argument = site == op->user_end()
-                        ? BlockArgument()
-                        : dyn_cast<BlockArgument>(
-                              cast<RunSiteOp>(*site).getInputs().front());
-    if (!argument || argument.getOwner() != &step.getBody().front())
+    if (site == op->user_end() || !argumentOf(cast<RunSiteOp>(*site)))
       return op.emitOpError()
              << "is written by no site that reads an argument; run "
                 "--spmd-plan-arena first";
     OpBuilder builder(op);
     Location loc = op.getLoc();
-    Value here = pointerTo(builder, loc, argument),
+    Value argument = cast<RunSiteOp>(*site).getInputs().front(),
+          here = pointerTo(builder, loc, argument),
           there = pointerTo(builder, loc, op.getBuffer()),
           number = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
     Value place = entries.call(builder, loc, "shardrt_exchange_place",

@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --spmd-plan-arena --split-input-file | FileCheck %s
 
-// What is brought takes room on ranks by which it moves. In balanced shards it does on none: an aligned byte, and 256 more.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 320 : i64,
+// What is brought takes room on ranks by which it moves. In balanced shards it does on none: there are 256 bytes of the other buffer.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 256 : i64,
 //  CHECK-SAME:   [#spmd.arena_buffer<bytes = 16, sizes = [#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>)>,
 //  CHECK-SAME:     #spmd.formula<differs (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 32]>)>, #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>)>]>,
 //       CHECK:   spmd.received %{{.*}} by 0

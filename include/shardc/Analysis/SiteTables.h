@@ -3,6 +3,7 @@
 #define SHARDC_ANALYSIS_SITETABLES_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardrt/ElementType.h"
 #include "shardrt/Sites.h"
 
@@ -15,6 +16,9 @@ bool hasSites(mlir::ModuleOp module);
 mlir::FailureOr<shardrt::SiteTable> readSites(mlir::ModuleOp module);
 /// The runtime's code of an element type; nullopt if it has none.
 std::optional<shardrt::ElementType> elementTypeOf(mlir::Type type);
+/// The argument of a function that `site` reads, perhaps with dims joined; null
+/// where it reads something else.
+mlir::BlockArgument argumentOf(spmd::RunSiteOp site);
 
 } // namespace shardc
 

@@ -404,7 +404,6 @@ static bool placeBuffers(const Program &program, EntryOf entryOf,
         return false;
     for (int64_t other : buffers[i].below)
       begin = std::max(begin, ends[other]);
-    bytes = std::max<int64_t>(bytes, 1);
     if (bytes > largestArena || begin > largestArena - bytes)
       return false;
     end =
