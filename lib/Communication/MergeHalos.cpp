@@ -17,6 +17,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
@@ -170,6 +171,8 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
       if (!(dim.ownedFormula == other.ownedFormula))
         return std::nullopt;
       Formula hull = nearHullOf(dim.neededFormula, other.neededFormula);
+      if (!hull)
+        hull = hullInBand(dim.neededFormula, other.neededFormula);
       if (!hull)
         return std::nullopt;
       dim.neededFormula = hull;

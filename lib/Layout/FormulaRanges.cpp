@@ -178,6 +178,28 @@ Formula shardc::hullOf(const Formula &a, const Formula &b) {
       {x->around, Formula::same({0, static_cast<int64_t>(last - first + 1)})});
 }
 
+/// The blocks of which `needed` is a part, on whatever rank they are, and the
+/// band that keeps that part for its reader; none if it is no such part.
+static std::pair<Formula, Formula> bandOf(const Formula &needed) {
+  if (needed.kind() != FormulaKind::Kept ||
+      needed.operands()[1].kind() != FormulaKind::Positions)
+    return {};
+  Formula blocks = needed.operands()[0];
+  if (blocks.kind() == FormulaKind::Rotate)
+    blocks = blocks.operands()[0];
+  return {blocks, needed.operands()[1]};
+}
+
+Formula shardc::hullInBand(const Formula &first, const Formula &second) {
+  if (first.kind() == kHull)
+    return hullInBand(first.operands()[1], second) ? hullFormula(first, second)
+                                                   : Formula();
+  auto [blocks, band] = bandOf(first);
+  return band && bandOf(second) == std::pair(blocks, band)
+             ? hullFormula(first, second)
+             : Formula();
+}
+
 namespace {
 /// Bounds on what is in intervals: from multiplier * (the begin of a shard
 /// of `around`) / divisor + least to multiplier * (its end) / divisor + most.

@@ -220,3 +220,33 @@ func.func @open_star(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x6xf32>) 
   %columns = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>, <dim 1 along [] : [0:4] -> [-1:5] wrap>] reason "columns" on @mesh : tensor<?x4xf32> -> tensor<?x6xf32>
   return %rows, %columns : tensor<?x4xf32>, tensor<?x6xf32>
 }
+
+// -----
+
+// Steps of a ring under a causal mask, of shards that are bound later: what is between two of them is in the band as well.
+// CHECK-LABEL: func @ring
+// CHECK: spmd.halo_exchange {{.*}} [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:8, 0:4, 0:8] by {{.*}} -> #spmd.formula<hull (#spmd.formula<kept
+// CHECK-NOT: halo_exchange
+// FAST-LABEL: func @ring
+// FAST-COUNT-2: spmd.halo_exchange
+#blocks = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 12]>)>
+#band = #spmd.formula<positions [-281474976710656, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [1, 0, 12]>)>, #spmd.formula<same [0, 281474976710657]>)>
+spmd.mesh @mesh = <["i"=3]>
+func.func @ring(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [4:4, 8:8, 0:4] by #blocks -> #spmd.formula<kept (#spmd.formula<rotate [1, 0] (#blocks)>, #band)>>] reason "block 1" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:8, 0:4, 4:8] by #blocks -> #spmd.formula<kept (#spmd.formula<rotate [2, 0] (#blocks)>, #band)>>] reason "block 2" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %a, %b : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+// Whole blocks, which no band trims: others are between them in other bindings.
+// CHECK-LABEL: func @whole_ring
+// CHECK-COUNT-2: spmd.halo_exchange
+#blocks = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 12]>)>
+spmd.mesh @mesh = <["i"=3]>
+func.func @whole_ring(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [4:8, 8:12, 0:4] by #blocks -> #spmd.formula<rotate [1, 0] (#blocks)>>] reason "block 1" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:12, 0:4, 4:8] by #blocks -> #spmd.formula<rotate [2, 0] (#blocks)>>] reason "block 2" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %a, %b : tensor<?x4xf32>, tensor<?x4xf32>
+}

@@ -20,6 +20,10 @@ Formula hullFormula(Formula first, Formula second);
 /// sides together, whatever is bound. Then the least intervals that contain
 /// both are not much more than they are.
 bool areClose(const Formula &a, const Formula &b, int64_t most);
+/// The same, if both are parts of blocks of the same shards, or hulls of such
+/// parts, which one band keeps for its reader; else none. What is between two
+/// such parts is in the band as well, so that the reader needs it.
+Formula hullInBand(const Formula &first, const Formula &second);
 /// Intervals: from the begin of the first on, as many as are in both.
 Formula joinedFormula(Formula first, Formula second);
 /// Boundaries: one shard for each of `intervals`, as long as it, one behind the

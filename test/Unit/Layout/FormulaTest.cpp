@@ -398,6 +398,56 @@ TEST(Formula, OneWindowForSeveral) {
   EXPECT_FALSE(hullOf(window(-1, 3), other));
 }
 
+TEST(Formula, WhatIsBetweenStepsOfABandIsInTheBand) {
+  Random random(31);
+  for (int round = 0; round < 1000; ++round) {
+    int64_t shards = random(2, 5), size = random(0, 40), lower = random(-20, 5),
+            width = random(1, 30);
+    Boundaries cut = random.cut(size, shards);
+    Formula blocks = Formula::shards(Formula::given(0, 0, size), {0}),
+            band = Formula::positions(lower, {1, 1},
+                                      {blocks, Formula::same({0, width})});
+    // Some of a ring's steps, whose parts are met one after the other.
+    std::vector<Formula> steps;
+    for (int64_t shift = 1; shift < shards; ++shift)
+      if (steps.empty() || random(0, 2))
+        steps.push_back(
+            Formula::kept(Formula::rotate(blocks, shift, {0}), band));
+    Formula hull = steps.front();
+    for (size_t i = 1; i < steps.size(); ++i)
+      hull = hullInBand(hull, steps[i]);
+    ASSERT_TRUE(hull);
+    BoundTable all = evaluate(hull, cut, shards);
+    for (int64_t rank = 0; rank < shards; ++rank) {
+      for (const Formula &step : steps) {
+        Interval part = evaluate(step, cut, shards).intervals[rank];
+        EXPECT_TRUE(part.empty() || all.intervals[rank].contains(part));
+      }
+      // By elements: some query of the rank needs each of them.
+      Interval queries = cut.shard(rank);
+      for (int64_t key = all.intervals[rank].begin;
+           key < all.intervals[rank].end; ++key) {
+        bool isNeeded = false;
+        for (int64_t query = queries.begin; query < queries.end; ++query)
+          isNeeded |= query + lower <= key && key < query + lower + width;
+        EXPECT_TRUE(isNeeded);
+      }
+    }
+  }
+  // Blocks of no band, and those of two readers, may have others between.
+  Formula blocks = Formula::shards(Formula::given(0, 0, 40), {0}),
+          others = Formula::shards(Formula::given(1, 0, 40), {0});
+  auto step = [&](int64_t shift, const Formula &readers) {
+    return Formula::kept(
+        Formula::rotate(blocks, shift, {0}),
+        Formula::positions(-3, {1, 1}, {readers, Formula::same({0, 4})}));
+  };
+  EXPECT_TRUE(hullInBand(step(1, others), step(2, others)));
+  EXPECT_FALSE(hullInBand(step(1, blocks), step(2, others)));
+  EXPECT_FALSE(hullInBand(Formula::rotate(blocks, 1, {0}),
+                          Formula::rotate(blocks, 2, {0})));
+}
+
 TEST(Formula, WhatLiesAroundTheSameShards) {
   // Windows of strided, dilated and derived dims, whose hull no single window
   // says: what holds both is no more than the shard, scaled, and the reach.
