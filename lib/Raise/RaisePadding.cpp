@@ -255,6 +255,21 @@ struct SliceOfPad final : OpRewritePattern<stablehlo::SliceOp> {
   }
 };
 
+/// Whether a margin by which `result` elements are made of `size` says itself
+/// what it follows from: where one of them alone is open, so is the margin, and
+/// has to be beside a placeholder. 100 - n is beside none.
+static bool saysItself(Operation *op, int64_t size, int64_t result,
+                       int64_t margin) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module || margin == 0)
+    return true;
+  return llvm::all_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp meshOp) {
+    spmd::MeshAttr mesh = meshOp.getMesh();
+    return mesh.isOpen(size) == mesh.isOpen(result) ||
+           mesh.isOpen(std::abs(margin));
+  });
+}
+
 /// The same for a constant around.
 struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -275,6 +290,9 @@ struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
               std::min<int64_t>(0, high.back()) <=
           0)
         return failure();
+      if (!saysItself(op, typeOf(pad.getOperand()).getDimSize(dim),
+                      typeOf(op).getDimSize(dim), high.back()))
+        return rewriter.notifyMatchFailure(op, "leaves a margin without name");
     }
     rewriter.replaceOpWithNewOp<stablehlo::PadOp>(
         op, op.getType(), pad.getOperand(), pad.getPaddingValue(), low, high,

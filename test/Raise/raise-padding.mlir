@@ -129,3 +129,19 @@ func.func @update_of_less(%t: tensor<64x4xf32>, %x: tensor<61x4xf32>, %y: tensor
   %s = stablehlo.dynamic_update_slice %zeros, %y, %i, %i : (tensor<64x4xf32>, tensor<48x4xf32>, tensor<i32>, tensor<i32>) -> tensor<64x4xf32>
   return %r, %s : tensor<64x4xf32>, tensor<64x4xf32>
 }
+
+// -----
+
+// 100 of n + 36 elements: a margin of 100 - n has no number that says so, and it stays a slice of the padding. 20 - n has one.
+// CHECK-LABEL: func @open
+// CHECK: %[[P:.*]] = stablehlo.pad %arg0, %{{.*}}, low = [0], high = [36]
+// CHECK: stablehlo.slice %[[P]] [0:100]
+// CHECK: stablehlo.pad %arg0, %{{.*}}, low = [0], high = [-246693], interior = [0] : (tensor<246713xf32>, tensor<f32>) -> tensor<20xf32>
+spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 0] = 246713, constant [36] = 36, add [0, 1] = 246749]>>
+func.func @open(%x: tensor<246713xf32>) -> (tensor<100xf32>, tensor<20xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.pad %x, %zero, low = [0], high = [36], interior = [0] : (tensor<246713xf32>, tensor<f32>) -> tensor<246749xf32>
+  %s = stablehlo.slice %p [0:100] : (tensor<246749xf32>) -> tensor<100xf32>
+  %t = stablehlo.slice %p [0:20] : (tensor<246749xf32>) -> tensor<20xf32>
+  return %s, %t : tensor<100xf32>, tensor<20xf32>
+}
