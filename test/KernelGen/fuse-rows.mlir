@@ -55,23 +55,27 @@ func.func @normalise(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
 #column = affine_map<(d0, d1) -> (d1)>
 #one = affine_map<(d0) -> (d0)>
 
-// The sum of columns adds to partial results, 16 of them however many threads
-// there are; what reads the total waits. Where bits do not depend on meshes
-// either, it is a pass of its own.
+// The sum of columns adds to partial results, 32 of them however many threads
+// there are, which are added up in f64; what reads the total waits. Where bits
+// do not depend on meshes either, it is a pass of its own.
 // CHECK-LABEL: func @both_sums(
-//       CHECK:   %[[SLOTS:.*]] = memref.alloc() {{.*}}: memref<16x1024xf32>
+//       CHECK:   %[[SLOTS:.*]] = memref.alloc() {{.*}}: memref<32x1024xf32>
 //       CHECK:   arith.constant -0.000000e+00 : f32
 //       CHECK:   scf.for %[[CHUNK:.*]] =
 //       CHECK:     %[[SLOT:.*]] = memref.subview %[[SLOTS]][%[[CHUNK]], 0] [1, 1024]
 //       CHECK:     scf.for
 //       CHECK:       linalg.generic {{.*}}["reduction", "parallel"]{{.*}} outs(%[[SLOT]] :
-//       CHECK:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%[[SLOTS]] : {{.*}} outs(%[[TOTAL:.*]] :
+//       CHECK:   %[[WIDE:.*]] = memref.alloc() {{.*}}: memref<1024xf64>
+//       CHECK:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%[[SLOTS]] : {{.*}} outs(%[[WIDE]] :
+//       CHECK:     arith.extf
+//       CHECK:   linalg.generic {{.*}} ins(%[[WIDE]] : {{.*}} outs(%[[TOTAL:.*]] :
+//       CHECK:     arith.truncf
 //       CHECK:   linalg.generic {{.*}} ins(%[[TOTAL]]
 // PARTS-LABEL: func @both_sums(
-//       PARTS:   memref.alloc() {{.*}}: memref<16x1024xf32>
+//       PARTS:   memref.alloc() {{.*}}: memref<32x1024xf32>
 //       PARTS:   {spmd.parts = 2 : i64}
 // EXACT-LABEL: func @both_sums(
-//   EXACT-NOT:   memref<16x1024xf32>
+//   EXACT-NOT:   memref<32x1024xf32>
 //       EXACT:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%{{.*}} : memref<4096x1024xf32>)
 func.func @both_sums(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %z: memref<1024xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -419,6 +423,7 @@ func.func @sums_in_a_bucket(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>
 // CHECK-LABEL: func @sums_that_overlap(
 //       CHECK:       linalg.generic {{.*}}"reduction"
 //   CHECK-NOT:       linalg.generic
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf64>)
 //       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1]>>)
 //       CHECK:       linalg.generic {{.*}}"reduction"
 //       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1], offset: 512>>)
@@ -490,6 +495,26 @@ func.func @columns(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %s: mem
   linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<4096x1024xf32>, memref<1024xf32>) outs(%y : memref<4096x1024xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Rows that are no whole block are added to the last partial result, not to
+// the total.
+// CHECK-LABEL: func @rows_left(
+//  CHECK-SAME:   %[[X:.*]]: memref<8197x1024xf32>, %[[S:.*]]: memref<1024xf32>)
+//       CHECK:   %[[SLOTS:.*]] = memref.alloc() {{.*}}: memref<32x1024xf32>
+//       CHECK:   %[[AT:.*]] = arith.constant 31 : index
+//       CHECK:   %[[LAST:.*]] = memref.subview %[[SLOTS]][%[[AT]], 0] [1, 1024]
+//       CHECK:     memref.subview %[[X]]{{.*}} [1, 1024] [1, 1]
+//  CHECK-NEXT:     linalg.generic {{.*}}["reduction", "parallel"]{{.*}} outs(%[[LAST]] :
+//       CHECK:   linalg.generic {{.*}} ins(%[[SLOTS]] : {{.*}} outs(%[[WIDE:.*]] : memref<1024xf64>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[WIDE]] : {{.*}} outs(%[[S]] :
+func.func @rows_left(%x: memref<8197x1024xf32>, %s: memref<1024xf32>) {
+  linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<8197x1024xf32>) outs(%s : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
   }
   return

@@ -4,6 +4,7 @@
 
 Terms that are equal are the worst case: each addition to a total rounds the same way. A sum of n terms that is made of partial sums of b terms
 is off by at most (b + n / b) roundings of 2^-24 of it, with b the square root of n to within a factor of two, or LEAST where that is more.
+Of terms that differ, roundings differ as well: sums of rows are off by no more than a unit in the last place.
 Running logarithms of sums of exponentials accumulate in f64: each result is rounded once. Exit status 1: a bound is exceeded.
 """
 
@@ -110,6 +111,10 @@ def main() -> int:
         exact = x.astype(np.float64) @ y
         add(f"product of {left} and {right}", PRODUCT, [x, y], exact, exact * bound(left[1]), dims="1")
     draw = np.random.default_rng(7)
+    for shape in ((300007, 10), (200003, 48)):
+        x = draw.random(shape, np.float32)
+        exact = x.astype(np.float64).sum(0)
+        add(f"sum of random {shape}", SUM, [x], exact, np.spacing(exact.astype(np.float32)), dims="0")
     wide = (300 * draw.standard_normal(2000)).astype(np.float32)
     wide[[0, 40, 41]] = [-np.inf, -np.inf, 200]
     for name, x, axis, backwards in (

@@ -13,6 +13,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
 #include <numeric>
@@ -44,6 +45,7 @@ private:
   void allocateLocal(int64_t rows, int64_t parts);
   void allocateSlots();
   void combineSlots();
+  void sumSlots(Value output, Value slot);
   Value viewOf(Value memref, const Place &place);
   Value loop(Value from, Value to, llvm::function_ref<void(Value)> body);
   /// Share `number` of `parts` equal ones of `total`, where it begins.
@@ -291,9 +293,44 @@ void RowEmitter::allocateSlots() {
   }
 }
 
+/// Adds partial results of f32 up in f64, and rounds their sum once: there are
+/// few, and each is as large as what thousands of elements make.
+void RowEmitter::sumSlots(Value output, Value slot) {
+  auto type = cast<MemRefType>(output.getType());
+  Value wide = memref::AllocOp::create(
+      b, loc, MemRefType::get(type.getShape(), b.getF64Type()), ValueRange(),
+      b.getI64IntegerAttr(64));
+  Value zero = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(-0.0));
+  unsigned rank = type.getRank();
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  AffineMap each = b.getMultiDimIdentityMap(rank);
+  makeGeneric({}, wide, each, kinds,
+              [&](OpBuilder &, ValueRange) { return zero; });
+  AffineMap all = b.getMultiDimIdentityMap(rank + 1);
+  SmallVector<utils::IteratorType> summed(kinds);
+  summed.insert(summed.begin(), utils::IteratorType::reduction);
+  makeGeneric(slot, wide, {all, all.dropResult(0)}, summed,
+              [&](OpBuilder &inside, ValueRange arguments) -> Value {
+                Value x = arith::ExtFOp::create(inside, loc, b.getF64Type(),
+                                                arguments[0]);
+                return arith::AddFOp::create(inside, loc, arguments[1], x);
+              });
+  makeGeneric(wide, output, {each, each}, kinds,
+              [&](OpBuilder &inside, ValueRange arguments) -> Value {
+                Value sum = arith::TruncFOp::create(
+                    inside, loc, type.getElementType(), arguments[0]);
+                return arith::AddFOp::create(inside, loc, arguments[1], sum);
+              });
+}
+
 void RowEmitter::combineSlots() {
   for (auto &[output, entry] : slots) {
     auto [slot, combiner] = entry;
+    if (isa<arith::AddFOp>(combiner) &&
+        combiner->getResult(0).getType().isF32()) {
+      sumSlots(output, slot);
+      continue;
+    }
     unsigned rank = cast<MemRefType>(slot.getType()).getRank();
     SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
     kinds[0] = utils::IteratorType::reduction;
@@ -327,7 +364,17 @@ void RowEmitter::emitRange(const Range &range, int64_t parts, int64_t chunks) {
       for (auto &[root, buffer] : local)
         buffer = elementOf(b, loc, all[root], part, shapeOfPart[root]);
     Value zero = arith.index(0), whole = arith.get(total);
+    auto useSlot = [&](Value chunk) {
+      for (auto &[output, entry] : slots)
+        slotOfChunk[output] = elementOf(
+            b, loc, entry.first, chunk,
+            cast<MemRefType>(entry.first.getType()).getShape().drop_front());
+    };
+    auto useNoSlot = llvm::scope_exit([&] { slotOfChunk.clear(); });
     if (chunks <= 1) {
+      // What whole blocks leave belongs to the last chunk.
+      if (!slots.empty())
+        useSlot(arith.index(group.chunks - 1));
       if (!part)
         return blocks(zero, whole);
       Value next = arith::AddIOp::create(b, loc, part, arith.index(1));
@@ -340,14 +387,10 @@ void RowEmitter::emitRange(const Range &range, int64_t parts, int64_t chunks) {
       to = boundary(to, next, parts);
     }
     loop(from, to, [&](Value chunk) {
-      for (auto &[output, entry] : slots)
-        slotOfChunk[output] = elementOf(
-            b, loc, entry.first, chunk,
-            cast<MemRefType>(entry.first.getType()).getShape().drop_front());
+      useSlot(chunk);
       Value next = arith::AddIOp::create(b, loc, chunk, arith.index(1));
       blocks(boundary(whole, chunk, chunks), boundary(whole, next, chunks));
     });
-    slotOfChunk.clear();
   };
   if (parts == 1)
     return ofPart({});
@@ -386,8 +429,6 @@ void RowEmitter::emit() {
                                                      arith.index(rows))};
     emitRange({from, blocks, rows}, isFirst ? group.parts : 1,
               isFirst ? group.chunks : 1);
-    if (isFirst)
-      combineSlots();
     if (llvm::all_of(left, [&](int64_t n) { return n % rows == 0; }))
       break;
     for (int64_t &number : left)
@@ -396,6 +437,7 @@ void RowEmitter::emit() {
     from = arith.add(from, done);
     rest = arith.sub(rest, done);
   }
+  combineSlots();
   Operation *next = group.members.back().op;
   for (Operation *op : group.after) {
     op->moveAfter(next);

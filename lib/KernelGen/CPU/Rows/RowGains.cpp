@@ -10,8 +10,10 @@ using namespace shardc::cpu;
 /// A block and what is read beside it stay in the first-level cache of any CPU:
 /// its second pass is as good as free.
 static constexpr int64_t kBlockBytes = 20 << 10;
-/// Partial results of sums over all rows.
-static constexpr int64_t kMostChunks = 16;
+/// Partial results of sums over all rows: enough for threads, and where they
+/// are next to nothing beside what is summed, so many that each is a sum of few
+/// blocks.
+static constexpr int64_t kMostChunks = 16, kMostSmallChunks = 64;
 
 /// With what sizes are at most; what nobody knows is taken to be large.
 int64_t RowFinder::elementsOf(Value memref) {
@@ -49,8 +51,12 @@ bool RowFinder::isWorth(RowGroup &group) {
   if (all < machine.cacheBytes / 2)
     return false;
   if (partial > 0) {
-    while (group.chunks < kMostChunks && 2 * group.chunks * partial <= all / 16)
-      group.chunks *= 2;
+    auto grow = [&](int64_t most, double bytes) {
+      while (group.chunks < most && 2 * group.chunks * partial <= bytes)
+        group.chunks *= 2;
+    };
+    grow(kMostChunks, all / 16);
+    grow(kMostSmallChunks, all / 256);
     if (group.chunks == 1)
       return false;
   }
