@@ -3,7 +3,8 @@
     compile_time.py [--tool PATH] [--peer PYTHON] [--eager N] [--layers KIND:N,...] [FILE.mlir ...]
 
 Rows: what JAX compiles for single operations outside of jit (in one process, which is warm; the median of N compilations each, N of --eager, 0 for none), unrolled layers (`mlp`, `mlp_train`,
-`transformer`, `transformer_train`, by number of layers), and files, such as the corpus'. Layers and files have a process each. Columns: milliseconds of processor time of both, their ratio (above 1:
+`transformer`, `transformer_train`, by number of layers), and files, such as the corpus'. Layers and files have a process each, which
+has compiled a small program before: what a process pays once, for its first program, is in no figure. Columns: milliseconds of processor time of both, their ratio (above 1:
 shardc takes longer), and for those with a process of their own the megabytes that it held at most. JAX starts from the parsed text: tracing is no part of its figure, while ours has parsing in it. The
 figures of JAX are without its cache of compiled programs. PYTHON has jax; TOOL is the target `compile-time` (`ninja compile-time`).
 """
@@ -228,7 +229,7 @@ def main() -> int:
             for file in singles:
                 row(Path(file).stem, ours.get(file), theirs.get(file), alone=False)
         for file in [f"{folder}/{spec}.mlir" for spec in wanted] + options.files:
-            ours = lines_of([options.tool, "--repeat=1", file])
+            ours = lines_of([options.tool, "--repeat=1", "--warm", file])
             theirs = lines_of([*this, "--compile-with-jax", "1", file])
             row(Path(file).stem, ours.get(file), theirs.get(file), alone=True)
     return 0
