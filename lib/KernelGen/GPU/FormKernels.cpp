@@ -5,6 +5,7 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
+#include "Fills.h"
 #include "Libraries/Libraries.h"
 #include "Lines/Lines.h"
 #include "Pairs/Pairs.h"
@@ -515,6 +516,8 @@ struct FormGpuKernelsPass final
     for (spmd::PairStepOp step : steps) {
       if (*use != LibraryUse::Generated)
         callLibrary(step, *use, /*shortWeights=*/tf32);
+      // What is before a library's call is not before its other branch.
+      foldFills(step);
       if (failed(launchPairStep(step, {warpgroups, tensorMemory},
                                 /*shortWeights=*/tf32)))
         return signalPassFailure();

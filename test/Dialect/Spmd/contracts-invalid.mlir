@@ -317,7 +317,7 @@ func.func @starts_of_other_type(%a: memref<4x8xf32>, %b: memref<4xf32>) {
 // -----
 
 func.func @starts(%x: f32) {
-  // expected-error @below {{'arith.addf' op 'spmd.starts' is an attribute of 'linalg.generic'}}
+  // expected-error @below {{'arith.addf' op 'spmd.starts' is an attribute of 'linalg.generic' and 'spmd.pair_step'}}
   %0 = arith.addf %x, %x {spmd.starts = [0.0 : f32]} : f32
   return
 }

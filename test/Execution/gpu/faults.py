@@ -223,7 +223,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "copy": [0, 40], "copy-wait": [0], "barrier": [0, 1], "swizzle": [0, 9], "matrix-direction": [0], "fragment": [0]}),
     # Keys in three parts, a block each, and a kernel that combines what they found.
     "split-attention": (["--arch=sm_80", "--precision=tf32", "--atol=2e-2", "--rtol=4e-3"], STEEP.replace("150", "5").replace("600", "1000"), {
-        "copy": [0], "copy-wait": [0], "barrier": [0], "fragment": [0], "store-place": [39, 40, 41]}),
+        "copy": [0], "copy-wait": [0], "barrier": [0], "fragment": [0], "store-place": [36, 37, 38]}),
     # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.
     # Of keys and of values in one kernel, the second: scores, gradients of weights, values' sums and keys' are a group each.
     "keys": (["--precision=tf32", "--atol=5e-2", "--rtol=2e-2"], GRADIENT.replace("256", "40"), {

@@ -286,10 +286,10 @@ static std::vector<Row> makeRows() {
 
       {Starts::name(),
        OnOps,
-       "'linalg.generic'",
+       "'linalg.generic' and 'spmd.pair_step'",
        "for each output a number of its elements' type, or unit",
        isOfType<Starts>,
-       {"linalg.generic"},
+       {"linalg.generic", "spmd.pair_step"},
        areStarts},
       {ComplexPart::name(),
        OnOps,

@@ -23,7 +23,9 @@ Value PairPoint::element(const Tensor &tensor) {
 }
 
 Value PairPoint::load(const Tensor &tensor) {
-  Value value = element(tensor);
+  Value value =
+      tensor.start ? arith::ConstantOp::create(b, loc, tensor.start).getResult()
+                   : element(tensor);
   if (value.getType().getIntOrFloatBitWidth() <
       step.type.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(b, loc, step.type, value);
@@ -283,13 +285,6 @@ Carried PairBlock::beginRows(const PairPass &of) {
   Carried carried;
   for (int64_t row = 0; row < shape.rowsOfThread; ++row) {
     placeRow(row);
-    if (step.isSplit()) {
-      // What there was before is combined with all parts.
-      carried.most.push_back(number(shardc::pairs::neutralScore(step.combine)));
-      carried.sum.push_back(number(0));
-      carried.totals.append(of.parts() * kOwn, number(0));
-      continue;
-    }
     if (step.keepsSoftmax(of)) {
       carried.most.push_back(load(step.states[0]));
       carried.sum.push_back(load(step.states[1]));
@@ -298,7 +293,7 @@ Carried PairBlock::beginRows(const PairPass &of) {
     }
     for (int64_t i = 0; i < of.parts() * kOwn; ++i) {
       Value place = featureAt(of, i), all = step.sizes[of.feature];
-      if (firstFeature && !fills(of)) {
+      if (firstFeature && !fills(of) && !of.target->start) {
         // Places of their own, for each of many features, would stay in
         // registers until the end.
         auto has = scf::IfOp::create(b, loc, TypeRange(step.type),

@@ -36,7 +36,7 @@ public:
   SmallVector<Value> subscripts(const Tensor &tensor) const;
   /// The element here, as it is in memory.
   Value element(const Tensor &tensor);
-  /// The same as a number of the step's type.
+  /// The same as a number of the step's type; of a state, what it begins with.
   Value load(const Tensor &tensor);
   void store(Value value, const Tensor &tensor);
 

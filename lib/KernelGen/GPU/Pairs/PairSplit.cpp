@@ -30,9 +30,10 @@ static Tensor behindParts(const Tensor &tensor) {
   return {tensor.memref, tensor.map ? tensor.map.shiftDims(1) : tensor.map};
 }
 
-/// Memory for the states of all parts.
+/// Memory for the states of all parts, which begin with `start`: what there was
+/// before is combined with all of them.
 static Tensor statesOfParts(OpBuilder &b, const Step &step, const Tensor &state,
-                            int64_t parts) {
+                            double start, int64_t parts) {
   SmallVector<int64_t> shape{parts};
   llvm::append_range(shape,
                      cast<MemRefType>(state.memref.getType()).getShape());
@@ -41,8 +42,8 @@ static Tensor statesOfParts(OpBuilder &b, const Step &step, const Tensor &state,
   llvm::append_range(dims, shifted.getResults());
   Value memref =
       memref::AllocOp::create(b, step.loc, MemRefType::get(shape, step.type));
-  return {memref,
-          AffineMap::get(shifted.getNumDims(), 0, dims, b.getContext())};
+  return {memref, AffineMap::get(shifted.getNumDims(), 0, dims, b.getContext()),
+          b.getFloatAttr(step.type, start)};
 }
 
 std::optional<Step> gpukernels::pairs::splitKeys(OpBuilder &b, Operation *op,
@@ -77,8 +78,10 @@ std::optional<Step> gpukernels::pairs::splitKeys(OpBuilder &b, Operation *op,
   for (SmallVector<Tensor> *tensors : {&split.rows, &split.extras})
     for (Tensor &tensor : *tensors)
       tensor = behindParts(tensor);
-  for (Tensor &state : split.states)
-    state = statesOfParts(b, step, state, parts);
+  double scores = shardc::pairs::neutralScore(PairCombine::Softmax);
+  for (auto [state, start] :
+       llvm::zip_equal(split.states, std::array{scores, 0.0, 0.0}))
+    state = statesOfParts(b, step, state, start, parts);
   auto index = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(b, step.loc, number);
   };
@@ -120,7 +123,7 @@ void gpukernels::pairs::launchCombine(OpBuilder &b, const Step &step,
   Value largest =
       overParts({before}, [&](ValueRange now) -> SmallVector<Value> {
         return {arith::MaxNumFOp::create(b, loc, now[0],
-                                         theirs.load(split.states[0]))
+                                         theirs.element(split.states[0]))
                     .getResult()};
       })[0];
   auto factorOf = [&](Value from) -> Value {
@@ -130,14 +133,15 @@ void gpukernels::pairs::launchCombine(OpBuilder &b, const Step &step,
         b, loc, arith::SubFOp::create(b, loc, from, largest));
     return mine.choose(none, mine.number(0), power);
   };
-  /// What `of` adds up to, relative to the largest score.
+  /// What `of` adds up to, relative to the largest score. Parts' states are
+  /// what blocks have stored, no longer what they began with.
   auto total = [&](unsigned of) -> Value {
     Value begin = arith::MulFOp::create(b, loc, factorOf(before),
                                         mine.load(step.states[of]));
     return overParts({begin}, [&](ValueRange now) -> SmallVector<Value> {
-      Value factor = factorOf(theirs.load(split.states[0]));
-      Value part =
-          arith::MulFOp::create(b, loc, factor, theirs.load(split.states[of]));
+      Value factor = factorOf(theirs.element(split.states[0]));
+      Value part = arith::MulFOp::create(b, loc, factor,
+                                         theirs.element(split.states[of]));
       return {arith::AddFOp::create(b, loc, now[0], part).getResult()};
     })[0];
   };

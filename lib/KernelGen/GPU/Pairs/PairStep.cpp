@@ -2,6 +2,7 @@
 #include "PairStep.h"
 #include "../../Common/PairAlgebra.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -77,8 +78,12 @@ Step::Step(OpBuilder &b, spmd::PairStepOp op, bool shortWeights)
     rows.push_back(take(row));
   for (Value extra : op.getExtras())
     extras.push_back(take(extra));
-  for (Value init : op.getInits())
+  ArrayAttr starts = spmd::contract::Starts::get(op);
+  for (auto [i, init] : llvm::enumerate(op.getInits())) {
     states.push_back(take(init));
+    if (starts)
+      states.back().start = dyn_cast<TypedAttr>(starts[i]);
+  }
   for (Value &size : sizes)
     if (!size)
       size = index(1);

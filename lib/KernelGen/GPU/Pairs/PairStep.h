@@ -28,6 +28,7 @@ inline constexpr unsigned kPartDim = 0;
 struct Tensor {
   Value memref;
   AffineMap map;
+  TypedAttr start = {}; ///< what it begins with; null where memory says it
   bool has(unsigned dim) const { return map.isFunctionOfDim(dim); }
 };
 

@@ -125,12 +125,13 @@ void TensorMemorySteps::beginSums(Value sums, int64_t from, int64_t to) {
     SmallVector<Value> words;
     for (int64_t at = from; at < from + kColumnsAtOnce; at += 4) {
       Value loaded;
-      if (at < all)
+      if (at < all && !pass.target->start)
         loaded = LLVM::LoadOp::create(b, loc, four, fourAt(at), 16);
       for (int64_t i = 0; i < 4; ++i)
         words.push_back(
             loaded ? vector::ExtractOp::create(b, loc, loaded, i).getResult()
-                   : block.number(0));
+            : at < all ? block.load(*pass.target)
+                       : block.number(0));
     }
     t.store(behind(sums, from), words);
   }

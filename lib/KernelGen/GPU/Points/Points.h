@@ -25,10 +25,6 @@ bool launchVectors(linalg::GenericOp op);
 /// places, each in the loop's order.
 bool launchScatter(scf::ForOp loop);
 
-/// Takes away ops that set `op`'s outputs to numbers which it reduces into: it
-/// starts from these (spmd.starts).
-void foldFills(linalg::GenericOp op);
-
 /// Makes one op of reductions of columns of `block` that share an input; not of
 /// those that `isTaken` says are others'.
 void joinSiblingSums(Block &block,

@@ -6,10 +6,9 @@
 // these buffers on the way.
 //
 //===----------------------------------------------------------------------===//
-#include "../Points/Points.h"
+#include "../Fills.h"
 #include "Product.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -18,17 +17,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// How far it is looked, and what is worth being written for each result.
-static constexpr int64_t kMostOps = 24, kMostBody = 64;
+/// What is worth being written for each result.
+static constexpr int64_t kMostBody = 64;
 static constexpr size_t kMostInputs = 6;
 
 static bool isMemref(OpOperand *operand) {
   return isa<MemRefType>(operand->get().getType());
-}
-
-/// Whether `op` touches no buffer.
-static bool isHarmless(Operation *op) {
-  return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
 }
 
 static bool touches(linalg::GenericOp op, Value root, bool writes) {
@@ -36,24 +30,6 @@ static bool touches(linalg::GenericOp op, Value root, bool writes) {
     return isMemref(&operand) && (!writes || op.isDpsInit(&operand)) &&
            rootOfView(operand.get()) == root;
   });
-}
-
-/// The number that `op` sets all of `memref` to; null if it does something
-/// else.
-static Value filledWith(linalg::GenericOp op, Value memref) {
-  if (op.getNumDpsInits() != 1 ||
-      wholeBehind(op.getDpsInitOperand(0)->get()) != wholeBehind(memref) ||
-      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() ||
-      llvm::any_of(op.getDpsInputOperands(), isMemref) ||
-      !llvm::hasSingleElement(*op.getBody()))
-    return {};
-  Value value = op.getBody()->getTerminator()->getOperand(0);
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != op.getBody())
-    return value;
-  return argument.getArgNumber() < op.getNumDpsInputs()
-             ? op.getDpsInputOperand(argument.getArgNumber())->get()
-             : Value();
 }
 
 /// `op` can be done to each result of `product` by itself. Sets `result` to the
@@ -101,54 +77,6 @@ static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
         return false;
   }
   return true;
-}
-
-/// Whether no other name is known for the buffer `root`.
-static bool isOnlyName(Value root) {
-  if (auto argument = dyn_cast<BlockArgument>(root))
-    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  return root.getDefiningOp<memref::AllocOp>() != nullptr;
-}
-
-/// True if `op`, or what is in it, may touch what `memref` shows of `root`, a
-/// buffer that no other name is known for.
-static bool mayTouch(Operation *op, Value memref, Value root) {
-  if (isHarmless(op))
-    return false;
-  if (isa<CallOpInterface>(op))
-    return true;
-  WalkResult walked = op->walk([&](Operation *inner) {
-    if (isa<ViewLikeOpInterface>(inner))
-      return WalkResult::advance();
-    bool touches = llvm::any_of(inner->getOperands(), [&](Value operand) {
-      return isa<BaseMemRefType>(operand.getType()) &&
-             rootOfView(operand) == root && !areDisjoint(operand, memref);
-    });
-    return touches ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return walked.wasInterrupted();
-}
-
-/// The op before `op` that sets all that `output` shows to the number `start`,
-/// and nothing else touches it in between; null if there is none.
-static linalg::GenericOp findFill(linalg::GenericOp op, OpOperand &output,
-                                  Value &start) {
-  Value memref = output.get(), root = rootOfView(memref);
-  if (!isOnlyName(root))
-    return {};
-  int64_t looked = 0;
-  for (Operation *before = op->getPrevNode(); before && looked < kMostOps;
-       before = before->getPrevNode()) {
-    if (isHarmless(before))
-      continue;
-    ++looked;
-    if (auto generic = dyn_cast<linalg::GenericOp>(before))
-      if ((start = filledWith(generic, memref)))
-        return generic;
-    if (mayTouch(before, memref, root))
-      break;
-  }
-  return {};
 }
 
 std::optional<ImagePadding> gpukernels::findPadding(linalg::GenericOp op,
@@ -205,42 +133,9 @@ std::optional<ImagePadding> gpukernels::findPadding(linalg::GenericOp op,
       source, llvm::to_vector(inside.getStaticOffsets()), {fill, copy}};
 }
 
-void gpukernels::foldFills(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0)
-    return;
-  SmallVector<Attribute> starts;
-  SmallVector<linalg::GenericOp> fills;
-  for (OpOperand &output : op.getDpsInitsMutable()) {
-    Value start;
-    TypedAttr number;
-    linalg::GenericOp fill;
-    // All of it is written.
-    if (isMemref(&output) &&
-        op.getMatchingIndexingMap(&output).isProjectedPermutation())
-      fill = findFill(op, output, start);
-    bool isNumber = fill && matchPattern(start, m_Constant(&number)) &&
-                    isa<FloatAttr, IntegerAttr>(number);
-    starts.push_back(isNumber ? Attribute(number)
-                              : UnitAttr::get(op.getContext()));
-    if (isNumber)
-      fills.push_back(fill);
-  }
-  // An op that reads what it writes sees the number in one of them alone.
-  for (OpOperand *input : op.getDpsInputOperands())
-    for (OpOperand &output : op.getDpsInitsMutable())
-      if (isMemref(input) &&
-          rootOfView(input->get()) == rootOfView(output.get()))
-        return;
-  if (fills.empty())
-    return;
-  for (linalg::GenericOp fill : fills)
-    fill.erase();
-  spmd::contract::Starts::set(op, ArrayAttr::get(op.getContext(), starts));
-}
-
 bool gpukernels::mayStartFromNegativeZero(linalg::GenericOp op) {
   Value start;
-  if (!findFill(op, *op.getDpsInitOperand(0), start) ||
+  if (!findFill(op, op.getDpsInitOperand(0)->get(), start) ||
       !isa<FloatType>(start.getType()))
     return false;
   FloatAttr number;
@@ -256,7 +151,7 @@ Fusion gpukernels::fuseAround(linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(output);
   if (!map.isProjectedPermutation())
     return fusion;
-  if (linalg::GenericOp fill = findFill(op, *output, fusion.start)) {
+  if (linalg::GenericOp fill = findFill(op, memref, fusion.start)) {
     fusion.done.push_back(fill);
     taken.insert(fill);
   }

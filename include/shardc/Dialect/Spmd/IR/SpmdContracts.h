@@ -208,8 +208,8 @@ using WrittenInPlace = Contract<SpmdDialect::WrittenInPlaceAttrHelper>;
 /// On sorts of lines that the runtime does: how elements of the first input are
 /// compared, which is what the body says.
 using LineOrder = Contract<SpmdDialect::LineOrderAttrHelper>;
-/// On a linalg.generic that reduces: what each output starts from, a number, or
-/// unit where its buffer says it.
+/// On a linalg.generic that reduces, or a step on pairs: what each output
+/// starts from, a number, or unit where its buffer says it.
 using Starts = Contract<SpmdDialect::StartsAttrHelper>;
 /// On the cast of a memref of complex elements to one of their real parts (0),
 /// of their imaginary ones (1), or of both as one integer (-1).
