@@ -165,9 +165,9 @@ def programs() -> list[Counted]:
 
     made = [
         Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=23),
-        Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=52, launches=1, share=0.78),
+        Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=44, launches=1, share=0.78),
         # Tiles of 128 x 64: five of them a multiprocessor take less than three of 128 x 128.
-        Counted("bf16 product of slices", "a100", lambda n: product("bf16", n), (2048,), (2048,), square, cube, slots=110, launches=1, share=0.94),
+        Counted("bf16 product of slices", "a100", lambda n: product("bf16", n), (2048,), (2048,), square, cube, slots=99, launches=1, share=0.94),
         Counted("bf16 product", "b200", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=9),
         Counted("f8 product", "h100", narrow, (8192,), (1024,), square, cube, speed=2, slots=16, launches=1),
         # Tiles enough for pairs of blocks.

@@ -233,7 +233,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "mbarrier-fewer": [0], "store-fence": [0], "shared-store": [0]}),
     "tensor-cores": (["--arch=sm_80"], PRODUCT.format(70, 200, 72, "bf16"), {
         "barrier": [0], "copy": [0], "copy-commit": [0, 3], "copy-wait": [0], "copy-wait-late": [0],
-        "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),
+        "swizzle": [0, 7], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),
     # Tiles of 96 x 96; of two slices of the depth, which meet twice behind the loop.
     "tensor-core-tiles": (["--arch=sm_80", "--machine=generic,multiprocessors=4"], PRODUCT.format(132, 72, 136, "bf16"), {
         "barrier": [0], "copy": [0], "copy-wait": [0], "swizzle": [0, 9], "matrix-direction": [0, 3], "fragment": [0], "edge": [9]}),

@@ -422,32 +422,24 @@ Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
   return mul(add(mul(row, width), column), elementBytes());
 }
 
-//===----------------------------------------------------------------------===//
-// From device to shared memory
-//===----------------------------------------------------------------------===//
-
-Value ProductKernel::computed(const Factor &factor) {
-  IRMapping map;
-  SmallVector<OpOperand *> operands = *operandsOf(op, factor.value);
-  for (OpOperand *operand : operands) {
-    Value value = operand->get();
-    if (isa<MemRefType>(value.getType()))
-      value =
-          memref::LoadOp::create(b, loc, value, emitter.subscripts(*operand));
-    map.map(op.getMatchingBlockArgument(operand), value);
+Value ProductKernel::addressIn(const Factor &factor, Value tile, Value line,
+                               int64_t linesBehind, Value depth,
+                               int64_t depthsBehind) {
+  int64_t bytes = 0;
+  if (layout == TileLayout::Swizzled) {
+    int64_t &behind = isAlongLines(factor) ? depthsBehind : linesBehind;
+    int64_t alike = behind - behind % kSwappedRows;
+    bytes = alike * pitch(factor) * elementBytes();
+    behind -= alike;
   }
-  llvm::SmallPtrSet<Operation *, 8> needed;
-  SmallVector<Value> pending{factor.value};
-  while (!pending.empty())
-    if (Operation *inner = pending.pop_back_val().getDefiningOp();
-        inner && inner->getBlock() == op.getBody() &&
-        needed.insert(inner).second)
-      llvm::append_range(pending, inner->getOperands());
-  for (Operation &inner : *op.getBody())
-    if (needed.contains(&inner))
-      b.clone(inner, map);
-  return map.lookupOrDefault(factor.value);
+  Value offset = offsetIn(factor, add(line, index(linesBehind)),
+                          add(depth, index(depthsBehind)));
+  return at(at(tile, offset), index(bytes));
 }
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
 
 Value gpukernels::addressOf(OpBuilder &b, Location loc, Value memref,
                             ArrayRef<Value> subscripts) {
@@ -482,96 +474,6 @@ Value gpukernels::addressOf(OpBuilder &b, Location loc, Value memref,
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
 }
-
-Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
-  return gpukernels::addressOf(b, loc, operand.get(),
-                               emitter.subscripts(operand));
-}
-
-std::pair<int64_t, bool> ProductKernel::pieceOf(const Factor &factor) const {
-  int64_t length = factor.run;
-  // Neighbours that are not side by side come one by one.
-  if (isAlongLines(factor) != factor.alongLines)
-    length = 1;
-  bool async = factor.isPlain() && length * elementBytes() >= 4;
-  return {async ? length : 1, async};
-}
-
-std::pair<Value, Value> ProductKernel::placeOf(const Factor &factor,
-                                               Value piece) {
-  int64_t length = pieceOf(factor).first;
-  int64_t across = factor.alongLines ? linesOf(factor) : tiling.depth;
-  Value fast = mul(rem(piece, across / length), length);
-  Value slow = div(piece, across / length);
-  if (factor.alongLines)
-    std::swap(fast, slow);
-  return {slow, fast};
-}
-
-void ProductKernel::loadPiece(const Factor &factor, Value line, Value from,
-                              Value tile, Value piece) {
-  auto [length, async] = pieceOf(factor);
-  auto [ownLine, ownDepth] = placeOf(factor, piece);
-  Value atLine = add(line, ownLine), atDepth = add(from, ownDepth);
-  Value numLines = &factor == &product.left ? rows : columns;
-  Value inside = arith::AndIOp::create(b, loc, less(atLine, numLines),
-                                       less(atDepth, last));
-  // What is past an edge reads nothing (the first element), and is zero.
-  Value none = index(0);
-  atLine = arith::SelectOp::create(b, loc, inside, atLine, none);
-  atDepth = arith::SelectOp::create(b, loc, inside, atDepth, none);
-  dims.place(b, loc, emitter, factor.lines, atLine);
-  dims.place(b, loc, emitter, product.depth, atDepth);
-  Value to = at(tile, offsetIn(factor, ownLine, ownDepth));
-  if (!async) {
-    Value read = computed(factor);
-    // LLVM knows no floats of 8 bits.
-    if (elementBytes() == 1)
-      read = arith::BitcastOp::create(b, loc, b.getI8Type(), read);
-    Value zero =
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(read.getType()));
-    read = arith::SelectOp::create(b, loc, inside, read, zero);
-    LLVM::StoreOp::create(b, loc, read, to, elementBytes());
-    return;
-  }
-  int64_t bytes = length * elementBytes();
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, loc, value, 32);
-  };
-  Value read =
-      arith::SelectOp::create(b, loc, inside, number(bytes), number(0));
-  // Pieces of 16 bytes pass by the first cache, which nobody would read again.
-  auto cache = bytes == 16 ? NVVM::LoadCacheModifierKind::CG
-                           : NVVM::LoadCacheModifierKind::CA;
-  NVVM::CpAsyncOp::create(b, loc, to, addressOf(emitter, *factor.operand),
-                          static_cast<uint32_t>(bytes), cache, read);
-}
-
-void ProductKernel::load(const Factor &factor, Value line, Value from,
-                         Value tile) {
-  int64_t pieces = linesOf(factor) * tiling.depth / pieceOf(factor).first;
-  assert(pieces % producers == 0 && "threads without work");
-  constexpr int64_t kUnrolled = 8;
-  // Producers have few registers: where lines run, each piece has a depth
-  // of its own to find.
-  bool isLean = layout == TileLayout::Panels;
-  if (pieces / producers <= kUnrolled && !(isLean && factor.alongLines)) {
-    for (int64_t i = 0; i < pieces; i += producers)
-      loadPiece(factor, line, from, tile, add(thread, index(i)));
-    return;
-  }
-  auto loop =
-      scf::ForOp::create(b, loc, thread, index(pieces), index(producers));
-  if (isLean)
-    setUnrolling(loop, 2);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  loadPiece(factor, line, from, tile, loop.getInductionVar());
-}
-
-//===----------------------------------------------------------------------===//
-// The kernel
-//===----------------------------------------------------------------------===//
 
 SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
                                            ArrayRef<Value> sums, Step step) {

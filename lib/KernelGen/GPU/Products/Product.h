@@ -139,6 +139,9 @@ enum class TileLayout {
   Panels
 };
 
+/// Rows of a swizzled tile so far apart have their pieces in the same places.
+inline constexpr int64_t kSwappedRows = 8;
+
 /// What kernels of all products share: who does what, how tiles travel through
 /// a ring of stages, where results go.
 class ProductKernel : public IndexBuilder {
@@ -177,6 +180,11 @@ public:
   Value at(Value base, Value bytes);
   /// Bytes from the begin of a tile of `factor` to an element.
   Value offsetIn(const Factor &factor, Value line, Value depth);
+  /// The address of an element of `tile`, a tile of `factor`, so many lines and
+  /// depths behind (`line`, `depth`). What is a constant of all threads is the
+  /// last to be added: instructions have room for it.
+  Value addressIn(const Factor &factor, Value tile, Value line,
+                  int64_t linesBehind, Value depth, int64_t depthsBehind);
   int64_t pitch(const Factor &factor) const;
 
   linalg::GenericOp op;
@@ -228,6 +236,10 @@ protected:
   void load(const Factor &factor, Value line, Value from, Value tile);
   void loadPiece(const Factor &factor, Value line, Value from, Value tile,
                  Value piece);
+  /// The same as `load`, where a thread's pieces are a constant apart, in
+  /// memory and in the tile, so that few addresses are computed; else does
+  /// nothing and returns false.
+  bool loadRows(const Factor &factor, Value line, Value from, Value tile);
   /// The element's value, computed again at the emitter's place.
   Value computed(const Factor &factor);
   SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,

@@ -91,10 +91,12 @@ private:
   /// Adds up the sums of two slices, in shared memory: each has half of the
   /// columns then.
   SmallVector<Value> addSlices(Share &own, ArrayRef<Value> sums);
-  /// Four 8 x 8 matrices of `tile`, of lines from `line` and depths from `from`
-  /// on: two by two, in an order that takes lines first, or the depth.
+  /// Four 8 x 8 matrices of `tile`, from so many lines behind `line`, and
+  /// depths behind `from`, on: two by two, in an order that takes lines first,
+  /// or the depth.
   SmallVector<Value> matrices(const Factor &factor, Value tile, Value line,
-                              Value from, bool linesFirst);
+                              int64_t linesBehind, Value from,
+                              int64_t depthsBehind, bool linesFirst);
   /// Words of f32 as tf32, and for three products what that leaves over.
   std::pair<SmallVector<Value>, SmallVector<Value>>
   rounded(ArrayRef<Value> words);
@@ -173,7 +175,8 @@ SmallVector<Value> gpukernels::multiplyFragments(OpBuilder &b, Location loc,
 }
 
 SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
-                                              Value line, Value from,
+                                              Value line, int64_t linesBehind,
+                                              Value from, int64_t depthsBehind,
                                               bool linesFirst) {
   int64_t half = depthStep() / 2;
   if (factor.alongLines && product.element.isF32()) {
@@ -182,11 +185,10 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
     for (int64_t i = 0; i < 4; ++i) {
       int64_t byLine = (linesFirst ? i % 2 : i / 2) * 8;
       int64_t byDepth = (linesFirst ? i / 2 : i % 2) * half;
-      Value offset =
-          offsetIn(factor, add(line, add(index(byLine), div(lane, 4))),
-                   add(add(from, index(byDepth)), rem(lane, 4)));
-      words.push_back(
-          LLVM::LoadOp::create(b, loc, b.getI32Type(), at(tile, offset), 4));
+      Value address =
+          addressIn(factor, tile, add(line, div(lane, 4)), linesBehind + byLine,
+                    add(from, rem(lane, 4)), depthsBehind + byDepth);
+      words.push_back(LLVM::LoadOp::create(b, loc, b.getI32Type(), address, 4));
     }
     return words;
   }
@@ -197,8 +199,9 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
   Value byDepth = mul(linesFirst ? second : first, half);
   (factor.alongLines ? byDepth : byLine) =
       add(factor.alongLines ? byDepth : byLine, row);
-  Value offset = offsetIn(factor, add(line, byLine), add(from, byDepth));
-  return loadMatrices(b, loc, at(tile, offset), factor.alongLines);
+  Value address = addressIn(factor, tile, add(line, byLine), linesBehind,
+                            add(from, byDepth), depthsBehind);
+  return loadMatrices(b, loc, address, factor.alongLines);
 }
 
 Value gpukernels::roundToTF32(OpBuilder &b, Location loc, Value value) {
@@ -251,20 +254,19 @@ SmallVector<Value> TensorCoreKernel::step(Value left, Value right,
   int64_t columns = 2 * wide();
   for (int64_t behind = 0; behind < tiling.depth / tiling.slices;
        behind += depthStep()) {
-    Value from = index(behind);
-    if (slice)
-      from = add(from, mul(slice, tiling.depth / tiling.slices));
+    Value from = slice ? mul(slice, tiling.depth / tiling.slices) : index(0);
     SmallVector<SmallVector<Value>> lefts, rights, leftRests, rightRests;
     for (int64_t i = 0; i < high(); ++i) {
-      auto [most, rest] = rounded(matrices(
-          product.left, left, add(warpRow, index(16 * i)), from, true));
+      auto [most, rest] = rounded(matrices(product.left, left, warpRow, 16 * i,
+                                           from, behind, /*linesFirst=*/true));
       lefts.push_back(most);
       leftRests.push_back(rest);
     }
     // Two fragments at once: a fragment is the depth of one half.
     for (int64_t j = 0; j < wide(); j += 2) {
-      auto [both, rest] = rounded(matrices(
-          product.right, right, add(warpColumn, index(8 * j)), from, false));
+      auto [both, rest] =
+          rounded(matrices(product.right, right, warpColumn, 8 * j, from,
+                           behind, /*linesFirst=*/false));
       for (int64_t k = 0; k < 4; k += 2) {
         rights.push_back({both[k], both[k + 1]});
         if (!rest.empty())
