@@ -8,6 +8,8 @@
 
 #include "Device/Emulated/Block.h"
 #include "shardrt/TensorMap.h"
+#include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -608,6 +610,55 @@ TEST(Emulator, FindsAProductOfWhatNobodyWrote) {
     std::string error = errorOf(multiplies<37>, schedule);
     EXPECT_NE(error.find("that nobody has written: byte 8495 is read by a "
                          "product of warpgroup 0 of block 0 at kernel.py:52"),
+              std::string::npos)
+        << error;
+  }
+}
+
+/// Elements of two matrices, the first with digits that f32 has no room for.
+double leftAt(int32_t row, int32_t depth) {
+  return row * 4 + depth + 1 + std::ldexp(1.0, -36);
+}
+double rightAt(int32_t depth, int32_t column) {
+  return (depth + 1) * (column + 2);
+}
+
+/// A product of f64 that is added to 1000 row + column; lane `Elsewhere` comes
+/// to it in another place.
+template <int32_t Elsewhere>
+void multipliesDoubles(Thread *thread, const int64_t *args) {
+  int32_t lane = thread->thread[0], row = lane / 4, column = lane % 4;
+  int32_t words[10], out[4];
+  auto put = [&](int32_t word, double value) {
+    std::memcpy(words + word, &value, sizeof(value));
+  };
+  put(0, leftAt(row, column));
+  put(4, rightAt(column, row));
+  for (int32_t i = 0; i < 2; ++i)
+    put(6 + 2 * i, 1000 * row + 2 * column + i);
+  shardrt_emulated_mma(thread, SHARDRT_MMA_F64, words, out,
+                       lane == Elsewhere ? 6 : 5, "kernel.py:60");
+  for (int32_t i = 0; i < 2; ++i)
+    std::memcpy(global<double>(thread, args[0], row * 8 + 2 * column + i, true),
+                out + 2 * i, sizeof(double));
+}
+
+TEST(Emulator, MultipliesDoubles) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> words =
+        run(multipliesDoubles<-1>, schedule, error, 128, 32);
+    EXPECT_EQ(error, "");
+    for (int32_t row = 0; row < 8; ++row)
+      for (int32_t column = 0; column < 8; ++column) {
+        double expected = 1000 * row + column, found;
+        for (int32_t k = 0; k < 4; ++k)
+          expected += leftAt(row, k) * rightAt(k, column);
+        std::memcpy(&found, &words[2 * (row * 8 + column)], sizeof(found));
+        EXPECT_EQ(found, expected) << row << " " << column;
+      }
+    run(multipliesDoubles<9>, schedule, error, 128, 32);
+    EXPECT_NE(error.find("lanes of a warp meet in different places"),
               std::string::npos)
         << error;
   }

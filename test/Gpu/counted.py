@@ -176,6 +176,7 @@ def programs() -> list[Counted]:
         Counted("bf16 product of pairs", "b200", lambda n: product("bf16", n), (8192,), (4096,), square, cube, slots=9.1),
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube, slots=56),
         Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=742, flags=highest),
+        Counted("f64 product", "a100", lambda n: product("f64", n), (4096,), (512,), square, cube, speed=1 / 16, slots=186, launches=1),
         Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=14.6, launches=2),
         Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=28, launches=2, flags=highest),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=20.6, launches=2),

@@ -309,25 +309,38 @@ std::optional<LogicalResult> Emulation::rewriteFragments(Rewrite &at) {
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isF16 = type == NVVM::MMATypes::f16;
     bool isTF32 = type == NVVM::MMATypes::tf32;
-    if ((!isF16 && !isTF32 && type != NVVM::MMATypes::bf16) ||
-        shape.getM() != 16 || shape.getN() != 8 ||
-        shape.getK() != (isTF32 ? 8 : 16) ||
-        product.getOperandA().size() != 4 ||
-        product.getOperandB().size() != 2 ||
-        product.getOperandC().size() != 4 ||
-        !product.getOperandC()[0].getType().isF32())
+    bool isF64 = type == NVVM::MMATypes::f64;
+    std::array<size_t, 3> numbers{product.getOperandA().size(),
+                                  product.getOperandB().size(),
+                                  product.getOperandC().size()};
+    std::array<int, 3> sizes{shape.getM(), shape.getN(), shape.getK()};
+    bool isKnown = isF64 ? sizes == std::array{8, 8, 4} &&
+                               numbers == std::array<size_t, 3>{1, 1, 2}
+                         : (isF16 || isTF32 || type == NVVM::MMATypes::bf16) &&
+                               sizes == std::array{16, 8, isTF32 ? 8 : 16} &&
+                               numbers == std::array<size_t, 3>{4, 2, 4} &&
+                               product.getOperandC()[0].getType().isF32();
+    if (!isKnown)
       return unknown(at, "m16n8k16 of f16 or bf16, or m16n8k8 of tf32, with "
-                         "f32 sums");
-    for (auto [i, word] : llvm::enumerate(op->getOperands()))
-      LLVM::StoreOp::create(b, loc, word, scratchAt(b, loc, 4 + i));
+                         "f32 sums, or m8n8k4 of f64");
+    auto store = [&](ValueRange all, int64_t word) {
+      for (auto [i, value] : llvm::enumerate(all))
+        LLVM::StoreOp::create(b, loc, value,
+                              scratchAt(b, loc, word + (isF64 ? 2 : 1) * i), 4);
+    };
+    store(product.getOperandA(), 4);
+    store(product.getOperandB(), 8);
+    store(product.getOperandC(), 10);
     callHost(b, loc, "shardrt_emulated_mma", {},
              {thread,
               constant(b, loc, i32,
                        isF16    ? SHARDRT_MMA_F16
                        : isTF32 ? SHARDRT_MMA_TF32
+                       : isF64  ? SHARDRT_MMA_F64
                                 : SHARDRT_MMA_BF16),
               scratchAt(b, loc, 4), scratch, place(at), where(b, loc)});
-    return replace(at, readWords(b, loc, op->getResult(0).getType(), 4));
+    return replace(at, readWords(b, loc, op->getResult(0).getType(),
+                                 product.getOperandC().size()));
   }
   if (auto round = dyn_cast<NVVM::ConvertFloatToTF32Op>(op)) {
     if (round.getRnd() != NVVM::FPRoundingMode::RNA ||

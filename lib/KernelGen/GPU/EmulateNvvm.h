@@ -118,12 +118,15 @@ private:
         b, loc, ptr, i32, scratch,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
   }
-  /// The first `count` words there, as a struct of `type`.
+  /// The first `count` numbers there, of a word or two each, as a struct of
+  /// `type`.
   Value readWords(OpBuilder &b, Location loc, Type type, int64_t count) {
     Value result = LLVM::PoisonOp::create(b, loc, type);
     for (int64_t i = 0; i < count; ++i) {
       Type element = cast<LLVM::LLVMStructType>(type).getBody()[i];
-      Value word = LLVM::LoadOp::create(b, loc, element, scratchAt(b, loc, i));
+      int64_t words = element.isF64() ? 2 : 1;
+      Value word = LLVM::LoadOp::create(b, loc, element,
+                                        scratchAt(b, loc, words * i), 4);
       result = LLVM::InsertValueOp::create(b, loc, result, word,
                                            ArrayRef<int64_t>{i});
     }

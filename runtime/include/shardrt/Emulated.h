@@ -106,12 +106,14 @@ SHARDRT_EXPORT void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread,
 enum shardrt_emulated_mma_kind {
   SHARDRT_MMA_F16 = 0,
   SHARDRT_MMA_BF16 = 1,
-  SHARDRT_MMA_TF32 = 2
+  SHARDRT_MMA_TF32 = 2,
+  SHARDRT_MMA_F64 = 3
 };
 /** mma.sync.m16n8k16 (tf32: k8) with f32 accumulators: `words` are a lane's
  * four of the left matrix, two of the right one and four of what is added;
  * `out` receives four. Of f32 that are taken as tf32 the last 13 bits are not
- * looked at. */
+ * looked at. Of f64 it is m8n8k4: two words of each matrix in the same places,
+ * and two numbers of what is added, and of what `out` receives. */
 SHARDRT_EXPORT void shardrt_emulated_mma(shardrt_emulated_thread *thread,
                                          int32_t kind, const int32_t *words,
                                          int32_t *out, int32_t place,

@@ -253,6 +253,9 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "product-fence": [0], "product-wait": [0], "product-type": [0, 3], "product-descriptor": [1], "product-stride": [2]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),
+    # Products of f64 are of tensor cores as well.
+    "doubles": (["--arch=sm_80"], PRODUCT.format(70, 100, 72, "f64").replace("xf32", "xf64"), {
+        "barrier": [0], "copy": [0], "copy-wait": [0], "copy-commit": [2], "swizzle": [0], "fragment": [0], "edge": [4]}),
     "reductions": ([], REDUCTION, {"barrier": [0, 1], "shared-store": [0, 1], "shuffle-distance": [0, 4], "edge": [0]}),
     "transposes": ([], TRANSPOSE, {"barrier": [0], "shared-store": [0], "edge": [0, 1]}),
     "sorts": ([], SORT, {"barrier": [0, 3, 5, 7], "edge": [0, 7, 9], "shared-store": [0, 2, 6]}),

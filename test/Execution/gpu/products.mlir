@@ -1,4 +1,4 @@
-// Products whose elements lie side by side in either direction: pieces of 16 bytes; f32 and f64 in registers; a long depth
+// Products whose elements lie side by side in either direction: pieces of 16 bytes; f32 in registers, f64 on tensor cores; a long depth
 // that several blocks share. Sizes are no multiples of a tile. The host's kernels must agree; every access is looked at.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=1e-4
@@ -13,7 +13,7 @@
 // CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK-DAG: ld.shared.v4.b32
 // CHECK-DAG: fma.rn.f32
-// CHECK-DAG: fma.rn.f64
+// CHECK-DAG: mma.sync.aligned.m8n8k4.row.col.f64
 func.func @main(%x: tensor<2x70x48xf32>, %w: tensor<2x48x40xf32>, %u: tensor<24x33xf64>, %v: tensor<24x50xf64>,
                 %a: tensor<72x64xbf16>, %b: tensor<64x80xbf16>, %c: tensor<40x88xf16>, %d: tensor<72x40xf16>,
                 %p: tensor<24x2051xf32>, %q: tensor<2051x40xf32>)

@@ -272,7 +272,8 @@ bool launchOnTensorCores(linalg::GenericOp op, const Product &product,
 bool launchOnWarpgroups(const ProductKernel &prepared);
 bool launchOnTensorMemory(const ProductKernel &prepared);
 bool fitsRegisterTiles(const Product &product);
-/// The same for f32 and f64, with multiply-adds of tiles in registers.
+/// The same for f32 and f64 that keep all digits: with multiply-adds of tiles
+/// in registers, those of f64 on tensor cores.
 bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);
 
 } // namespace shardc::gpukernels

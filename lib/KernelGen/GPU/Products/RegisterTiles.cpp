@@ -1,12 +1,12 @@
-//===- RegisterTiles.cpp - Products of f32 and f64 with multiply-adds -----===//
+//===- RegisterTiles.cpp - Products of f32 with multiply-adds -------------===//
 //
 // Floats keep their precision: no tensor core rounds them. A block of 16 x 16
-// threads makes 64 x 64 results (f32: 128 x 128 where there are many). A thread
+// threads makes 64 x 64 results (128 x 128 where there are many). A thread
 // reads 16 bytes of a column of the left tile and of a row of the right one,
 // and multiplies each with each.
 //
 //===----------------------------------------------------------------------===//
-#include "Product.h"
+#include "DoubleTiles.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -105,13 +105,15 @@ bool gpukernels::launchInRegisterTiles(linalg::GenericOp op,
                                        const Product &product) {
   if (!fitsRegisterTiles(product))
     return false;
+  if (product.element.isF64()) {
+    launchDoubles(op, product);
+    return true;
+  }
   Tiling tiling{64, 64, 16, 3, kSide * kSide};
-  if (product.element.isF64())
-    tiling.depth = 8;
-  else if (product.rows >= 128 && product.columns >= 128 &&
-           llvm::divideCeil(product.rows, 128) *
-                   llvm::divideCeil(product.columns, 128) * product.batches >=
-               uint64_t(blocksOfGpu(op)) / 2)
+  if (product.rows >= 128 && product.columns >= 128 &&
+      llvm::divideCeil(product.rows, 128) *
+              llvm::divideCeil(product.columns, 128) * product.batches >=
+          uint64_t(blocksOfGpu(op)) / 2)
     tiling = {128, 128, 16, 2, kSide * kSide};
   OpBuilder b(op);
   RegisterTileKernel(b, op, product, tiling).emit();

@@ -2,6 +2,7 @@
 
 #include "Device/Emulated/Block.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace shardrt;
@@ -476,6 +477,24 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   case Lane::Sync::Multiply: {
     bool isBF16 = lane.kind == SHARDRT_MMA_BF16,
          isTF32 = lane.kind == SHARDRT_MMA_TF32;
+    if (lane.kind == SHARDRT_MMA_F64) {
+      // A lane has column l % 4 of row l / 4 (of the right matrix row l % 4 of
+      // column l / 4), and two neighbours of the sums.
+      auto number = [](const int32_t *words) {
+        double value;
+        std::memcpy(&value, words, sizeof(value));
+        return value;
+      };
+      for (int32_t i = 0; i < 2; ++i) {
+        int32_t row = me / 4, column = me % 4 * 2 + i;
+        double sum = number(lane.words + 6 + 2 * i);
+        for (int32_t k = 0; k < 4; ++k)
+          sum = std::fma(number(lanes[first + row * 4 + k]->words),
+                         number(lanes[first + column * 4 + k]->words + 4), sum);
+        std::memcpy(lane.out + 2 * i, &sum, sizeof(sum));
+      }
+      return true;
+    }
     // Fragments as PTX lays them out: a lane has rows l / 4 and 8 further down,
     // and of these (of columns, on the right) the pair l % 4 and 8 further on.
     for (int32_t i = 0; i < 4; ++i) {
