@@ -408,6 +408,35 @@ TEST(Tcp, ARankThatLeavesWaitsForWhoReadsLate) {
   EXPECT_EQ(last.kind, Frame::Leave);
 }
 
+// A rank that is stopped never reads what is on its way to it: who has waited
+// for it all of the timeout does not wait again when it leaves.
+TEST(Tcp, ARankThatLeavesDoesNotWaitForWhoDoesNotAnswer) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  std::vector<Line> lines(2);
+  lines[1] = {Socket(ends[0]), LinkKeys{randomKey(), randomKey()}, {}};
+  GroupOptions options;
+  options.timeoutNs = int64_t(100'000'000);
+  auto group = std::make_unique<WireGroup>(
+      0, 2, carryOver(std::move(lines), /*encrypts=*/false), options,
+      [](int64_t, bool) { return std::string("a site"); });
+  std::vector<std::byte> body(16 * chunk, std::byte(7));
+  const int64_t readers[] = {1};
+  Ticket ticket;
+  Posted posted;
+  posted.data = body.data();
+  posted.bytes = static_cast<int64_t>(body.size());
+  ASSERT_TRUE(group->post({0, 1}, posted, readers, ticket));
+  const std::byte *data = nullptr;
+  EXPECT_FALSE(group->open(ticket, 1, data));
+  EXPECT_EQ(group->failure().status, SHARDRT_WATCHDOG);
+  group->settle();
+  int64_t before = nowNs();
+  group.reset();
+  EXPECT_LT(nowNs() - before, 1'000'000'000);
+  close(ends[1]);
+}
+
 // Messages do not grow with the square of the ranks: one to the rank that
 // combines and one from it, for each other rank.
 TEST(Tcp, ASmallSumTakesTwoMessagesARank) {

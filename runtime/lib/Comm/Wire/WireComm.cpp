@@ -46,12 +46,15 @@ WireGroup::~WireGroup() {
   leave();
   // What the others still read may wait for one that has no core: to it this
   // rank would be gone. After a failure nobody reads for long, and not at all
-  // where the way is cut.
+  // where the way is cut or a rank has not answered for all of the timeout.
   constexpr int64_t forEver = int64_t(1) << 40;
   int64_t ms =
       options.timeoutNs > 0 ? options.timeoutNs / millisecond : forEver;
-  if (failed())
-    ms = saysLostContact(failure().text) ? 200 : 2000;
+  if (failed()) {
+    Failure why = failure();
+    bool isSilent = why.status == SHARDRT_WATCHDOG || saysLostContact(why.text);
+    ms = isSilent ? 200 : 2000;
+  }
   carrier->stop(ms);
 }
 
