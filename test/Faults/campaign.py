@@ -8,7 +8,8 @@ ranks    A rank is killed, stopped or slow before, during and after each communi
          with each transport. Killed: code 4, its number and process in the text, all gone within 2 s. Stopped: code 5 and its
          number within the timeout and a second. Slow by 0.8 of the timeout: code 0, and the bits of an undisturbed run. After
          each, no process, temporary file or shared memory is left. Over MPI, where it is installed, mpirun is what ends a job:
-         its code is not 0, and it or the ranks name who was killed (MPICH's ends with the signal's number and no more).
+         its code is not 0, and it or the ranks name who was killed (MPICH's ends with the signal's number and no more). Where a
+         rank is stopped the others are to be gone in time; mpirun then takes its own time to end the one that is stopped.
 signals  INT, TERM, HUP and KILL of the launcher at random moments: all gone within 2 s, with 130, 143, 129; nothing left.
 links    Ranks on two sides of a link. Cut in mid-step: all leave with code 4 within 5 s and say "lost contact". Slow or stalling:
          code 0, and the bits of an undisturbed run. Needs root.
@@ -136,8 +137,15 @@ class Campaign:
             number = 2 if what == "slow" else 20
             environment = {"LD_PRELOAD": self.library, "SHARDC_FAULT": f"{action}:{rank}:{moment}:{site}:{number}", "SHARDC_FAULT_LOG": str(log)}
             with Run(command, environment) as run:
+                ended = 0.0
+                if launcher and what == "stop":
+                    # What mpirun does for a second after the last of the others has gone is its own.
+                    while not log_time(log) and run.process.poll() is None:
+                        time.sleep(0.002)
+                    ended = run.wait_for_others(but=rank) if log_time(log) else 0.0
                 code, _ = run.wait(60)
-                ended = time.monotonic()
+                figures["launcher"] = round(time.monotonic() - log_time(log), 3)
+                ended = ended or time.monotonic()
                 text = run.text()
                 happened = log_time(log)
                 if not happened:

@@ -34,17 +34,24 @@ def state(process: int) -> str:
     return "" if letter in "ZX" else letter
 
 
+RANK = ("SHARDRT_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+"""What launchers say to a process about its rank: ours, Open MPI's, MPICH's."""
+
+
 def ranks_of(launcher: int) -> dict[int, int]:
-    """The processes that ``launcher`` has started and that know their rank, by rank."""
+    """The processes that ``launcher`` has started, itself or by one of its own, and that know their rank, by rank."""
     try:
         children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     except OSError:
         return {}
     found = {}
     for child in children:
-        rank = variables(child).get("SHARDRT_RANK")
+        known = variables(child)
+        rank = next((known[name] for name in RANK if name in known), None)
         if rank is not None:
             found[int(rank)] = int(child)
+        else:
+            found.update(ranks_of(int(child)))
     return found
 
 
@@ -125,6 +132,16 @@ class Run:
             assert self.process.poll() is None, f"it ended with {self.process.returncode} before there were ranks:\n{self.text()}"
             assert time.monotonic() < deadline, "the ranks do not begin"
             time.sleep(0.002)
+
+    def wait_for_others(self, but: int, seconds: float = 60) -> float:
+        """Wait until all ranks have ended but this one; returns when that was, in s of the monotonic clock."""
+        others = [process for rank, process in ranks_of(self.process.pid).items() if rank != but]
+        assert others, "there are no ranks"
+        deadline = time.monotonic() + seconds
+        while any(map(state, others)):
+            assert time.monotonic() < deadline, f"these do not end: {others}"
+            time.sleep(0.002)
+        return time.monotonic()
 
     def wait(self, seconds: float = 60) -> tuple[int, float]:
         """The exit code, and how long it took to get it."""
