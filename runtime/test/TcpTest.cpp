@@ -437,6 +437,37 @@ TEST(Tcp, ARankThatLeavesDoesNotWaitForWhoDoesNotAnswer) {
   close(ends[1]);
 }
 
+// Others are asked where they are before the time is over, not after.
+TEST(Tcp, AWaitLastsNoLongerThanTheTimeout) {
+  constexpr int64_t limit = 1'500'000'000;
+  int64_t shortest = 10 * limit;
+  // A machine that does other things may take longer once.
+  for (int i = 0; i < 5 && shortest > limit + 300'000'000; ++i) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    std::vector<Line> lines(2);
+    lines[1] = {Socket(ends[0]), LinkKeys{randomKey(), randomKey()}, {}};
+    GroupOptions options;
+    options.timeoutNs = limit;
+    WireGroup group(0, 2, carryOver(std::move(lines), /*encrypts=*/false),
+                    options,
+                    [](int64_t, bool) { return std::string("a site"); });
+    Ticket ticket;
+    ASSERT_TRUE(group.post({0, 1}, {}, {}, ticket));
+    const std::byte *data = nullptr;
+    int64_t before = nowNs();
+    EXPECT_FALSE(group.open(ticket, 1, data));
+    shortest = std::min(shortest, nowNs() - before);
+    EXPECT_NE(group.failure().text.find("missing: rank 1, which does not "
+                                        "answer"),
+              std::string::npos)
+        << group.failure().text;
+    close(ends[1]);
+  }
+  EXPECT_GE(shortest, limit);
+  EXPECT_LT(shortest, limit + 300'000'000);
+}
+
 // Messages do not grow with the square of the ranks: one to the rank that
 // combines and one from it, for each other rank.
 TEST(Tcp, ASmallSumTakesTwoMessagesARank) {

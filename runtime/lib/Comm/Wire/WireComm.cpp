@@ -395,20 +395,24 @@ void WireGroup::askAround() {
 }
 
 void WireGroup::patrol(int64_t sinceNs) {
+  // Others have this long to say where they are: within the timeout, if that is
+  // no shorter.
+  constexpr int64_t answerNs = 500 * millisecond;
   carrier->advance();
   int64_t now = nowNs();
   sinceNs = std::max(sinceNs, lastReturnNs(now));
   Failure timeout;
   {
     std::lock_guard lock(mutex);
+    int64_t leftNs =
+        options.timeoutNs - (now - std::max(where.sinceNs, sinceNs));
     if (hasFailed.load() || options.timeoutNs <= 0 || where.sinceNs == 0 ||
-        now - std::max(where.sinceNs, sinceNs) < options.timeoutNs) {
+        leftNs > std::min(answerNs, options.timeoutNs / 2)) {
       askedNs = 0;
       return;
     }
     if (askedNs != 0) {
-      // Others have had half a second to say where they are.
-      if (now - askedNs < 500 * millisecond)
+      if (leftNs > 0 || now - askedNs < answerNs)
         return;
       char limit[64];
       std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
