@@ -98,6 +98,32 @@ static bool isWithin(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   });
 }
 
+/// Of `dims`, those that are not addressed: the rank's own.
+static SmallVector<Dim> othersOf(ArrayRef<Dim> dims, size_t first,
+                                 size_t addressed) {
+  SmallVector<Dim> others;
+  for (const Dim &dim : dims)
+    if (dim.dim < static_cast<int64_t>(first) ||
+        dim.dim >= static_cast<int64_t>(first + addressed))
+      others.push_back(dim);
+  return others;
+}
+
+/// Turns global indices along the addressed dims into those of `owner`, as the
+/// plan says what it owns; false where it has not this row. Who is asked, and
+/// for which of its rows, is the plan's to say, whatever else lists.
+static bool findRow(const RowPlan &plan, const Lane &owner, Shape &index,
+                    size_t first) {
+  for (const Dim &row : plan.rows) {
+    Extent owned = row.owned(plan.mesh, owner.device);
+    int64_t &at = index[first + row.dim];
+    if (!owned.contains(at))
+      return false;
+    at -= owned.begin;
+  }
+  return true;
+}
+
 static FailureOr<RowPlan> planOf(Evaluator &evaluator, Operation *op,
                                  Value plan) {
   auto made = plan.getDefiningOp<spmd::RowPlanOp>();
@@ -115,9 +141,13 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
     return failure();
   SmallVector<Dim> dims = dimsOf(op.getDims());
   SmallVector<StringRef> axes;
-  for (const Dim &dim : dims)
-    axes.append(dim.axes);
+  for (ArrayRef<Dim> cut : {ArrayRef(dims), ArrayRef(plan->rows)})
+    for (const Dim &dim : cut)
+      for (StringRef axis : dim.axes)
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
   size_t addressed = plan->op.getComponents().size(), first = op.getFirst();
+  SmallVector<Dim> others = othersOf(dims, first, addressed);
   SmallVector<size_t> kept = keptSlices(plan->op);
   std::vector<Array> results;
   for (Lane *lane : lanes) {
@@ -161,22 +191,22 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
       size_t rest = first + batch.size() + kept.size();
       for (int64_t d = first + addressed; d < own.rank(); ++d)
         global[d] = index[rest++];
-      for (const Dim &dim : dims)
-        // Dims that are not addressed are the rank's own.
-        if (dim.dim < static_cast<int64_t>(first) ||
-            dim.dim >= static_cast<int64_t>(first + addressed))
-          global[dim.dim] += dim.owned(plan->mesh, lane->device).begin;
+      for (const Dim &dim : others)
+        global[dim.dim] += dim.owned(plan->mesh, lane->device).begin;
       for (Lane *owner : *group) {
         Shape from(global);
         bool owns = true;
-        for (const Dim &dim : dims) {
+        for (const Dim &dim : others) {
           Extent owned = dim.owned(plan->mesh, owner->device);
-          owns &= owned.begin <= global[dim.dim] && global[dim.dim] < owned.end;
+          owns &= owned.contains(global[dim.dim]);
           from[dim.dim] -= owned.begin;
         }
-        const Array held = owner->values.lookup(op.getOperand());
-        if (!owns || !isWithin(from, held.shape()))
+        owns &= findRow(*plan, *owner, from, first);
+        if (!owns)
           continue;
+        const Array held = owner->values.lookup(op.getOperand());
+        if (!isWithin(from, held.shape()))
+          break;
         result.set(place) = held.at(from);
         return;
       }
@@ -325,16 +355,8 @@ static LogicalResult runScatterRows(Evaluator &evaluator,
           to[first + d] += index[first + update.position.size() + k];
         llvm::append_range(
             to, index.drop_front(first + update.position.size() + kept.size()));
-        for (const Dim &dim : dims) {
-          // Dims that are not addressed are the rank's own.
-          if (dim.dim < static_cast<int64_t>(first) ||
-              dim.dim >= static_cast<int64_t>(first + addressed))
-            continue;
-          Extent owned = dim.owned(plan->mesh, lane->device);
-          if (!owned.contains(to[dim.dim]))
-            return;
-          to[dim.dim] -= owned.begin;
-        }
+        if (!findRow(*plan, *lane, to, first))
+          return;
         isOutside |= !isWithin(to, result.shape());
         if (isOutside)
           return;
