@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Iterators.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Support/Uses.h"
 
 using namespace mlir;
 
@@ -221,34 +221,39 @@ namespace {
 struct PrivateDestinationsPass final
     : impl::PrivateDestinationsPassBase<PrivateDestinationsPass> {
   void runOnOperation() override {
-    // Users first, so that a fill is split before the empty tensor it fills.
-    SmallVector<Operation *> sources;
-    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(
-        [&](Operation *op) {
-          if (isCheapSource(op))
-            sources.push_back(op);
-        });
-    OpBuilder builder(&getContext());
-    for (Operation *op : sources) {
-      SmallVector<OpOperand *> uses;
-      for (OpOperand &use : op->getResult(0).getUses())
-        if (isDestination(use))
-          uses.push_back(&use);
-      if (uses.empty() || op->getResult(0).hasOneUse())
-        continue;
-      for (OpOperand *use : uses) {
-        builder.setInsertionPoint(use->getOwner());
-        use->set(builder.clone(*op)->getResult(0));
-      }
-      if (op->use_empty())
-        op->erase();
-    }
+    // Users first: a fill is split before the empty tensor that it fills.
+    giveEachUse([](Operation *op) {
+      return !isa<tensor::EmptyOp>(op) && isCheapSource(op);
+    });
+    giveEachUse(llvm::IsaPred<tensor::EmptyOp>);
     getOperation()->walk(buildWhereInserted);
     getOperation()->walk(keepOutOfOutput);
     getOperation()->walk(beginInOutput);
   }
 
 private:
+  /// Gives each op that builds its result in one of `sources` one of its own.
+  void giveEachUse(llvm::function_ref<bool(Operation *)> isSource) {
+    SmallVector<Value> shared;
+    getOperation()->walk([&](Operation *op) {
+      if (isSource(op) && !op->use_empty() && !op->getResult(0).hasOneUse())
+        shared.push_back(op->getResult(0));
+    });
+    UsesOfValues uses = usesInOrder(getOperation(), shared);
+    OpBuilder builder(&getContext());
+    for (Value source : shared) {
+      Operation *op = source.getDefiningOp();
+      for (OpOperand *use : uses[source]) {
+        if (!isDestination(*use))
+          continue;
+        builder.setInsertionPoint(use->getOwner());
+        use->set(builder.clone(*op)->getResult(0));
+      }
+      if (op->use_empty())
+        op->erase();
+    }
+  }
+
   /// True if the user builds its result in this operand.
   static bool isDestination(OpOperand &use) {
     Operation *user = use.getOwner();

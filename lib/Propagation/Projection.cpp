@@ -20,6 +20,7 @@
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/Uses.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -107,18 +108,22 @@ Projection::Projection(func::FuncOp function, spmd::MeshOp mesh)
 }
 
 void propagation::splitSharedSources(func::FuncOp function) {
-  for (Operation *op : collectOps(function)) {
-    if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
-        !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() ||
-        rankOf(op->getResult(0).getType()) == 0 ||
-        !llvm::all_of(op->getOperandTypes(),
-                      [](Type type) { return rankOf(type) == 0; }))
-      continue;
+  SmallVector<Value> sources;
+  for (Operation *op : collectOps(function))
+    if (op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+        isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>() &&
+        rankOf(op->getResult(0).getType()) != 0 && !op->use_empty() &&
+        !op->getResult(0).hasOneUse() &&
+        llvm::all_of(op->getOperandTypes(),
+                     [](Type type) { return rankOf(type) == 0; }))
+      sources.push_back(op->getResult(0));
+  UsesOfValues uses = usesInOrder(function, sources);
+  for (Value source : sources) {
+    Operation *op = source.getDefiningOp();
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(
-             op->getResult(0).getUses(), op->use_empty() ? 0 : 1)))
-      use.set(builder.clone(*op)->getResult(0));
+    for (OpOperand *use : llvm::drop_begin(uses[source]))
+      use->set(builder.clone(*op)->getResult(0));
   }
 }
 
