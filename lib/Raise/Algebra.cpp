@@ -43,6 +43,8 @@ PolyId Algebra::internPlain(Poly poly) {
     return monomial.coefficient == 0 ||
            std::abs(monomial.coefficient) < 1e-12 * largest;
   });
+  if (blockTables && mergeBlocks(merged))
+    return intern(std::move(merged));
   llvm::SmallString<128> key;
   auto append = [&](const auto &value) {
     const char *bytes = reinterpret_cast<const char *>(&value);

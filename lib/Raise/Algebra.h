@@ -65,7 +65,8 @@ struct Term {
   TermKind kind;
   DimSet dims = 0;
   bool isBool = false;
-  /// Leaf, Dot: the numbers of the tensors, and their layouts.
+  /// Leaf, Dot: the numbers of the tensors, and their layouts. SumOverKey, of
+  /// blocks: the number of the set of blocks.
   llvm::SmallVector<unsigned, 2> values;
   llvm::SmallVector<Layout, 2> layouts;
   /// Position: the dim. Of blocks, `values` say which block it is in.
@@ -79,6 +80,23 @@ struct Term {
   /// A tensor that holds the term, and its layout: not part of what it is.
   mlir::Value tensor;
   Layout tensorLayout;
+};
+
+/// A number for each rank.
+using RankTable = std::vector<int64_t>;
+/// True for what stands for any block: see BlockSums.cpp.
+inline bool isMark(const RankTable &table) {
+  return !table.empty() && table.front() < 0;
+}
+
+/// Whose blocks leaves and positions are of, by rank.
+class BlockTables {
+public:
+  virtual ~BlockTables() = default;
+  /// Null if all ranks have the same elements.
+  virtual const RankTable *blockOf(const Term &term) const = 0;
+  /// `term`, a leaf or a position, of the blocks that `table` says.
+  virtual PolyId inBlock(const Term &term, const RankTable &table) = 0;
 };
 
 /// Makes polynomials and terms; equal ones have one number.
@@ -104,7 +122,13 @@ public:
   /// and sums of blocks that are divided by, or whose logarithm is taken,
   /// become one term.
   bool ofBlocks = false;
-  PolyId sumOver(unsigned dim, double size, PolyId poly);
+  /// Sums that differ by whose blocks they are of are one sum over several
+  /// blocks, where this says which those are: see BlockSums.cpp.
+  BlockTables *blockTables = nullptr;
+  /// `set`: of a sum over several blocks, or of one, `poly` holds what they
+  /// have in common.
+  PolyId sumOver(unsigned dim, double size, PolyId poly,
+                 std::optional<unsigned> set = std::nullopt);
   PolyId maxOver(unsigned dim, PolyId poly);
   /// The larger of `poly`, which is a statistic, and zero. Largest of two and
   /// absolute values are written with it.
@@ -118,6 +142,19 @@ public:
     std::map<TermId, PolyId> done;
     return rebuild(poly, replace, done);
   }
+  /// The same; sums over several blocks are over those that `move` says.
+  PolyId rebuild(PolyId poly,
+                 llvm::function_ref<std::optional<PolyId>(TermId)> replace,
+                 llvm::function_ref<RankTable(const RankTable &)> move);
+  /// The sums of one block each that the sum `id` is, which are no different
+  /// if it is of one.
+  llvm::SmallVector<TermId> blocksOf(TermId id);
+  bool isOfSeveralBlocks(TermId id) const {
+    return terms[id].kind == TermKind::SumOverKey && !terms[id].values.empty() &&
+           blockSets[terms[id].values[0]].size() > 1;
+  }
+  /// What the sum of one block sums over `dim`.
+  PolyId bodyOf(TermId id, unsigned dim);
   /// `poly` with dim `from` named `to`, which it does not have.
   PolyId rename(PolyId poly, unsigned from, unsigned to);
   /// True if the term comes of maxima, or of sums of exponentials.
@@ -160,9 +197,9 @@ public:
   bool tooLarge(PolyId poly) const {
     return polys[poly].size() > (ofBlocks ? 4096 : 64);
   }
-  /// True once so much has been computed that a program is not worth more: the
-  /// gradient of a ring has terms as the square of its turns. What it costs is
-  /// counted, not timed, so that the same program is always read alike.
+  /// True once so much has been computed that a program is not worth more.
+  /// What it costs is counted, not timed, so that the same program is always
+  /// read alike.
   bool isExhausted() const { return work > kMostWork; }
   /// For people.
   std::string str(PolyId poly) const;
@@ -172,7 +209,22 @@ private:
   bool hasExponential(const Monomial &monomial) const;
   void addConditions(const Monomial &score, Conditions &found) const;
   bool isStatistic(const Monomial &monomial) const;
-  PolyId sumOfBody(unsigned dim, double size, const Monomial &body);
+  PolyId sumOfBody(unsigned dim, double size, const Monomial &body,
+                   std::optional<unsigned> set);
+  /// A block: whose leaves' elements, and whose positions, by rank.
+  using Block = std::vector<RankTable>;
+  unsigned blockNumber(Block block);
+  unsigned setNumber(std::vector<unsigned> blocks);
+  unsigned movedSet(unsigned set,
+                    llvm::function_ref<RankTable(const RankTable &)> move);
+  /// Puts marks in the place of whose block the terms along `dim` of `body` are
+  /// of; the block. None if they are of no block.
+  std::optional<Block> generalize(Monomial &body, unsigned dim);
+  /// `poly` with the marks of terms along `dim` replaced by `block`.
+  PolyId instantiate(PolyId poly, unsigned dim, const Block &block);
+  /// Adds sums of the same over different blocks; false if there are none.
+  bool mergeBlocks(Poly &poly);
+  bool mergeAlike(Poly &poly, llvm::ArrayRef<std::pair<size_t, TermId>> alike);
   /// Adds the monomials of `part` to `sum`, which is numbered once it has all:
   /// each of several sums under way would be as long.
   void append(PolyId part, Poly &sum) const {
@@ -181,17 +233,23 @@ private:
   /// The same, with the terms in `done` replaced as it says; adds others.
   PolyId rebuild(PolyId poly,
                  llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 std::map<TermId, PolyId> &done);
+                 std::map<TermId, PolyId> &done,
+                 llvm::function_ref<RankTable(const RankTable &)> move =
+                     nullptr);
   /// Numbers `poly` as it is, blocks that are known as part of a total too.
   PolyId internPlain(Poly poly);
   /// `poly` as a product, whose factors may be such blocks; a total is made
   /// where `mayDefine`.
   std::optional<Monomial> asProduct(PolyId poly, bool mayDefine);
   PolyId expandDefined(const Poly &poly);
+  /// From now on, one of `parts`, two that `whole` is the sum of, is the
+  /// difference of the others.
+  void defineHalves(TermId whole, const Poly &parts);
   bool isExpandable(const Monomial &monomial) const;
   std::optional<PolyId> logarithmOfMerge(PolyId poly);
   /// The sum over `dim` of `body`, all whose factors have it.
-  PolyId makeSum(unsigned dim, Monomial body);
+  PolyId makeSum(unsigned dim, Monomial body, std::optional<unsigned> set);
+  TermId makeSumAsIs(unsigned dim, Monomial body, std::optional<unsigned> set);
   /// How deep sums are in one another in the term.
   unsigned heightOf(TermId id) const;
   PolyId power(PolyId poly, int exponent);
@@ -219,9 +277,13 @@ private:
   std::vector<Poly> polys;
   llvm::StringMap<TermId> termNumbers;
   llvm::StringMap<PolyId> polyNumbers;
-  /// Polynomials and monomials that were numbered. The gradient of 16 turns of
-  /// a ring takes 1.2 million, a third of a second; that of 32 six times as
-  /// many.
+  std::vector<Block> blocks;
+  std::map<Block, unsigned> blockNumbers;
+  /// Ascending. Sums over several blocks hold the number of theirs.
+  std::vector<std::vector<unsigned>> blockSets;
+  std::map<std::vector<unsigned>, unsigned> setNumbers;
+  /// Polynomials and monomials that were numbered, a million in some tenths of
+  /// a second.
   static constexpr int64_t kMostWork = 2'000'000;
   int64_t work = 0;
 };

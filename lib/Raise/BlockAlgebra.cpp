@@ -161,6 +161,26 @@ std::optional<PolyId> Algebra::logarithmOfMerge(PolyId poly) {
   return std::nullopt;
 }
 
+void Algebra::defineHalves(TermId whole, const Poly &parts) {
+  for (int side : {0, 1}) {
+    const Monomial &mine = parts[side], &its = parts[1 - side];
+    if (mine.factors.size() != 1 || its.factors.size() != 1 ||
+        mine.factors[0].second != 1 || its.factors[0].second != 1)
+      return;
+    TermId block = mine.factors[0].first, other = its.factors[0].first;
+    if (isOfSeveralBlocks(block) || defined.count(block))
+      continue;
+    halves[block] = {whole, other, mine.coefficient, its.coefficient};
+    // Known as defined first: else the difference would be the block again.
+    defined[block] = 0;
+    defined[block] = scale(
+        add(ofTerm(whole), intern({Monomial{its.coefficient, {{other, 1}}}}),
+            -1),
+        1 / mine.coefficient);
+    return;
+  }
+}
+
 PolyId Algebra::total(PolyId poly) {
   std::optional<Monomial> product = asProduct(poly, /*mayDefine=*/true);
   return product ? intern({*product}) : intern(Poly(polys[poly]));
@@ -193,6 +213,14 @@ std::optional<Monomial> Algebra::asProduct(PolyId poly, bool mayDefine) {
   // One of the blocks that are written as a difference of totals, or its
   // square.
   PolyId difference = intern(blocks);
+  if (polys[difference].size() == 1) {
+    // One sum over the blocks of both: fractions of it are split as those of
+    // a total.
+    std::optional<TermId> whole = singleTerm(difference);
+    if (mayDefine && whole && blocks.size() == 2)
+      defineHalves(*whole, blocks);
+    return times(common, polys[difference][0]);
+  }
   for (auto [block, value] : std::map<TermId, PolyId>(defined)) {
     PolyId now = intern(Poly(polys[value])), power = now;
     for (int exponent : {1, 2}) {
@@ -256,7 +284,8 @@ PolyId Algebra::power(PolyId poly, int exponent) {
 PolyId
 Algebra::rebuild(PolyId poly,
                  llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 std::map<TermId, PolyId> &done) {
+                 std::map<TermId, PolyId> &done,
+                 llvm::function_ref<RankTable(const RankTable &)> move) {
   std::function<PolyId(PolyId)> ofPoly;
   auto ofTermId = [&](TermId id) -> PolyId {
     if (auto it = done.find(id); it != done.end())
@@ -268,7 +297,10 @@ Algebra::rebuild(PolyId poly,
         argument = ofPoly(argument);
       switch (term.kind) {
       case TermKind::SumOverKey:
-        result = sumOver(term.dim, 1, term.arguments[0]);
+        result = sumOver(term.dim, 1, term.arguments[0],
+                         term.values.empty() ? std::nullopt
+                         : move ? std::optional(movedSet(term.values[0], move))
+                                : std::optional(term.values[0]));
         break;
       case TermKind::MaxOverKey:
         result = maxOver(term.dim, term.arguments[0]);
@@ -343,17 +375,30 @@ PolyId Algebra::rename(PolyId poly, unsigned from, unsigned to) {
   return rebuild(poly, replace, *done);
 }
 
-PolyId Algebra::makeSum(unsigned dim, Monomial body) {
-  auto direct = [&](unsigned dim, const Monomial &body) {
-    unsigned height = 0;
-    for (auto [id, power] : body.factors)
-      height = std::max(height, heightOf(id));
-    Term term{TermKind::SumOverKey};
-    term.dim = kFirstBoundDim + height;
-    term.dims = dimsOf(body) & ~bit(dim);
-    term.arguments = {rename(intern({body}), dim, term.dim)};
-    return internTerm(std::move(term));
-  };
+TermId Algebra::makeSumAsIs(unsigned dim, Monomial body,
+                            std::optional<unsigned> set) {
+  if (blockTables && !set)
+    if (std::optional<Block> block = generalize(body, dim))
+      set = setNumber({blockNumber(std::move(*block))});
+  unsigned height = 0;
+  for (auto [id, power] : body.factors)
+    height = std::max(height, heightOf(id));
+  Term term{TermKind::SumOverKey};
+  term.dim = kFirstBoundDim + height;
+  term.dims = dimsOf(body) & ~bit(dim);
+  term.arguments = {rename(intern({body}), dim, term.dim)};
+  if (set)
+    term.values = {*set};
+  return internTerm(std::move(term));
+}
+
+/// The set of blocks that `term`, a sum, is over.
+static std::optional<unsigned> setOf(const Term &term) {
+  return term.values.empty() ? std::nullopt : std::optional(term.values[0]);
+}
+
+PolyId Algebra::makeSum(unsigned dim, Monomial body,
+                        std::optional<unsigned> set) {
   // A sum of sums is the same in either order.
   if (body.factors.size() == 1 && body.factors[0].second == 1) {
     Term inner = terms[body.factors[0].first];
@@ -363,22 +408,24 @@ PolyId Algebra::makeSum(unsigned dim, Monomial body) {
       while ((inner.dims & bit(open)) || open == dim)
         ++open;
       Poly first = polys[rename(inner.arguments[0], inner.dim, open)];
-      TermId here = direct(dim, body);
+      TermId here = makeSumAsIs(dim, body, set);
       if (first.size() == 1 && first[0].coefficient == 1 &&
           llvm::all_of(first[0].factors, [&](auto &factor) {
             return terms[factor.first].dims & bit(dim);
           })) {
-        TermId swapped = direct(dim, first[0]);
+        TermId swapped = makeSumAsIs(dim, first[0], set);
         return ofTerm(
-            std::min(here, direct(open, Monomial{1, {{swapped, 1}}})));
+            std::min(here, makeSumAsIs(open, Monomial{1, {{swapped, 1}}},
+                                       setOf(inner))));
       }
       return ofTerm(here);
     }
   }
-  return ofTerm(direct(dim, body));
+  return ofTerm(makeSumAsIs(dim, std::move(body), set));
 }
 
-PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
+PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body,
+                          std::optional<unsigned> set) {
   for (auto [id, power] : body.factors) {
     Term inner = terms[id];
     if (power != 1 || inner.kind != TermKind::SumOverKey ||
@@ -403,12 +450,14 @@ PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
       continue;
     return sumOver(
         open, 1,
-        multiply(intern({without}), sumOver(dim, size, intern({with}))));
+        multiply(intern({without}), sumOver(dim, size, intern({with}), set)),
+        setOf(inner));
   }
-  return makeSum(dim, body);
+  return makeSum(dim, body, set);
 }
 
-PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
+PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly,
+                        std::optional<unsigned> set) {
   Poly copy = polys[poly], sum;
   for (const Monomial &monomial : copy) {
     Monomial outside{monomial.coefficient, {}}, body;
@@ -416,8 +465,9 @@ PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
       Monomial &part = terms[id].dims & bit(dim) ? body : outside;
       part = times(std::move(part), id, power);
     }
-    PolyId part =
-        body.factors.empty() ? number(size) : sumOfBody(dim, size, body);
+    PolyId part = body.factors.empty()
+                      ? number(size * (set ? blockSets[*set].size() : 1))
+                      : sumOfBody(dim, size, body, set);
     append(multiply(intern({outside}), part), sum);
   }
   return intern(std::move(sum));

@@ -23,6 +23,7 @@ BlockReader::BlockReader(Algebra &algebra, const Numbering &numbering,
     : Reader(algebra, numbering, std::vector<int64_t>(64, 1), ~DimSet(0), 0),
       mesh(mesh) {
   algebra.ofBlocks = true;
+  algebra.blockTables = this;
   frames.push_back({0, nullptr, 0});
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
     allRanks.push_back(rank);
@@ -401,7 +402,8 @@ RankTable BlockReader::blocksOf(spmd::ShardingAttr sharding,
 PolyId BlockReader::makeLeaf(Value value, spmd::ShardingAttr sharding,
                              const RankTable &source, const Layout &layout) {
   BlockLeaf leaf{value, sharding, source,
-                 sharding ? blocksOf(sharding, source) : source};
+                 sharding && !isMark(source) ? blocksOf(sharding, source)
+                                            : source};
   std::string key;
   llvm::raw_string_ostream os(key);
   os << numbering.of(value) << ' '
@@ -452,9 +454,14 @@ const RankTable *BlockReader::tableOf(const Term &term) const {
 
 PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
   auto moved = [&](const RankTable &table) {
+    if (isMark(table))
+      return table;
     RankTable result;
     for (int64_t rank : source)
       result.push_back(table[rank]);
+    // Behind the ranks: the iteration of what is not understood.
+    if (table.size() > allRanks.size())
+      result.push_back(table.back());
     return result;
   };
   return algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
@@ -470,7 +477,21 @@ PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
     }
     return term.arguments.empty() ? std::optional(algebra.ofTerm(id))
                                   : std::nullopt;
-  });
+  }, moved);
+}
+
+const RankTable *BlockReader::blockOf(const Term &term) const {
+  if (const BlockLeaf *leaf = leafOf(term))
+    return leaf->sharding && !leaf->blocks.empty() ? &leaf->source : nullptr;
+  return term.dims ? tableOf(term) : nullptr;
+}
+
+PolyId BlockReader::inBlock(const Term &term, const RankTable &table) {
+  if (const BlockLeaf *leaf = leafOf(term)) {
+    BlockLeaf copy = *leaf;
+    return makeLeaf(copy.value, copy.sharding, table, term.layouts[0]);
+  }
+  return place(term.dim, table);
 }
 
 //===----------------------------------------------------------------------===//
@@ -581,6 +602,10 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
           return rank < 0 || rank >= int64_t(from.size());
         }))
       return leaf(value, layout);
+    // All ranks are read once, and moved; one rank may take branches that the
+    // one before it does not.
+    if (!isOfOneRank() && tables[source] == allRanks)
+      return onRank(read(permute.getOperand(), layout), moved);
     source = tableNumber(moved);
     return read(permute.getOperand(), layout);
   }

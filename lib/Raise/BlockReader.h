@@ -16,9 +16,6 @@
 
 namespace shardc::raise {
 
-/// A number for each rank.
-using RankTable = std::vector<int64_t>;
-
 /// A block of a tensor of the program outside of regions: which, by rank.
 struct BlockLeaf {
   mlir::Value value;
@@ -28,7 +25,7 @@ struct BlockLeaf {
   RankTable source, blocks;
 };
 
-class BlockReader final : public Reader {
+class BlockReader final : public Reader, public BlockTables {
 public:
   BlockReader(Algebra &algebra, const Numbering &numbering,
               spmd::MeshAttr mesh);
@@ -64,6 +61,8 @@ public:
   /// The position along `dim` in the whole, where each rank has the block that
   /// `blocks` says.
   PolyId place(unsigned dim, const RankTable &blocks);
+  const RankTable *blockOf(const Term &term) const override;
+  PolyId inBlock(const Term &term, const RankTable &table) override;
   /// The first op that could not be followed, and why.
   mlir::Operation *stopped = nullptr;
   /// What is finite only where a row has keys was taken to be so.

@@ -202,7 +202,7 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   for (auto [id, power] : part.factors) {
     // The sum of one block is no total.
     TermKind kind = algebra.getTerm(id).kind;
-    bool isTotal = kind == TermKind::Total ||
+    bool isTotal = kind == TermKind::Total || algebra.isOfSeveralBlocks(id) ||
                    (kind == TermKind::SumOverKey && reader.isOfOneRank());
     (isTotal && power == -1 ? total : sum) = id;
   }
@@ -214,9 +214,7 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   if (!ring.blocks.empty() && ring.blocks.back().lane == lane &&
       ring.blocks.back().total != *total)
     return isNone("blocks are divided by different sums");
-  Term summed = algebra.getTerm(*sum);
-  Poly body =
-      algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
+  Poly body = algebra.get(algebra.bodyOf(*sum, kRingKey));
   RingBlock block;
   block.total = *total;
   block.lane = lane;
@@ -329,6 +327,24 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
       *algebra.singleTerm(*onWhole(ring, algebra.ofTerm(block.raw), block));
   ring.blocks.push_back(std::move(block));
   return true;
+}
+
+/// `poly` with a monomial for each block of what it sums over several.
+static Poly blockByBlock(Algebra &algebra, Poly poly) {
+  Poly parts;
+  for (const Monomial &monomial : poly) {
+    auto sum = llvm::find_if(monomial.factors, [&](auto &factor) {
+      return factor.second == 1 && algebra.isOfSeveralBlocks(factor.first);
+    });
+    if (sum == monomial.factors.end()) {
+      parts.push_back(monomial);
+      continue;
+    }
+    Monomial others = algebra.times(monomial, sum->first, -1);
+    for (TermId block : algebra.blocksOf(sum->first))
+      parts.push_back(algebra.times(others, block, 1));
+  }
+  return parts;
 }
 
 /// The function of positions under the conditions of both `lhs` and `rhs`, if
@@ -546,6 +562,7 @@ static std::optional<Ring> matchRingAs(OpResult result,
       continue;
     }
     miss.op = ring.reader->stopped ? ring.reader->stopped : result.getOwner();
+    miss.isTooLong = ring.algebra->isExhausted();
     for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
       ring.reader->restrictTo(lane);
       // Again, since others may have made terms of it parts of a total.
@@ -553,7 +570,7 @@ static std::optional<Ring> matchRingAs(OpResult result,
           ring.algebra->intern(Poly(ring.algebra->get(polys[number]))));
       if (parts.empty())
         return std::nullopt;
-      for (const Monomial &part : parts) {
+      for (const Monomial &part : blockByBlock(*ring.algebra, parts)) {
         if (!addBlock(ring, number, part, miss)) {
           if (Operation *stopped = ring.reader->stopped)
             miss.why += ("; '" + stopped->getName().getStringRef() +
@@ -598,11 +615,19 @@ static std::optional<Ring> matchRingAs(OpResult result,
   return std::nullopt;
 }
 
+/// Said where it is given up before all is read.
+static constexpr StringLiteral kTooLong =
+    "to read what it computes takes too long";
+
 std::optional<Ring> raise::matchRing(OpResult result,
                                      const Numbering &numbering,
                                      spmd::MeshAttr mesh, RingMiss &miss) {
   std::optional<Ring> ring =
       matchRingAs(result, numbering, mesh, /*isOneByOne=*/false, miss);
+  if (!ring && miss.isTooLong) {
+    miss.why = kTooLong.str();
+    return ring;
+  }
   bool isBranch = isa_and_nonnull<stablehlo::CaseOp, stablehlo::IfOp>(miss.op);
   if (ring || (!isBranch && miss.steps == 0) || mesh.getNumRanks() == 1 ||
       mesh.getNumRanks() > kMostLanes)
@@ -729,8 +754,8 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient,
                         key = algebra.singleTerm(block.key);
   if (!product || !key)
     return std::nullopt;
-  Poly slope, parts = algebra.get(gradient);
-  for (const Monomial &part : parts) {
+  Poly slope;
+  for (const Monomial &part : blockByBlock(algebra, algebra.get(gradient))) {
     if (Algebra::powerOf(part, block.total) != -1)
       continue;
     Monomial outside = algebra.times(part, block.total, 1);
@@ -740,10 +765,9 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient,
     });
     if (sum == outside.factors.end())
       continue;
-    Term summed = algebra.getTerm(sum->first);
-    outside = algebra.times(outside, sum->first, -1);
-    Poly body =
-        algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
+    TermId summed = sum->first;
+    outside = algebra.times(outside, summed, -1);
+    Poly body = algebra.get(algebra.bodyOf(summed, kRingKey));
     if (body.size() != 1 || Algebra::powerOf(body[0], block.exp) != 1 ||
         Algebra::powerOf(body[0], *product) != 1 ||
         Algebra::powerOf(body[0], *key) != 1)
@@ -756,6 +780,14 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient,
   if (slope.empty())
     return std::nullopt;
   return algebra.intern(std::move(slope));
+}
+
+std::string raise::whyNoGradient(const Ring &ring, OpResult result) {
+  if (ring.algebra->isExhausted())
+    return kTooLong.str();
+  return ("result " + Twine(result.getResultNumber()) +
+          " is neither its output nor a gradient")
+      .str();
 }
 
 std::optional<RingGradient>

@@ -66,6 +66,8 @@ struct RingMiss {
   mlir::Operation *op = nullptr;
   std::string why;
   size_t steps = 0;
+  /// Reading ended before all was read.
+  bool isTooLong = false;
 };
 
 /// Matches `result`, a result of a manual region, as the output of a ring.
@@ -77,6 +79,9 @@ std::optional<Ring> matchRing(mlir::OpResult result, const Numbering &numbering,
 std::optional<RingGradient>
 matchRingGradient(mlir::OpResult result, Ring &ring, const Numbering &numbering,
                   llvm::ArrayRef<RingGradient> known);
+
+/// Why `result`, which is neither the output of `ring` nor a gradient, is none.
+std::string whyNoGradient(const Ring &ring, mlir::OpResult result);
 
 } // namespace shardc::raise
 

@@ -250,9 +250,7 @@ static bool matchGroup(RegionGroup &group, const Numbering &numbering,
   if (others.empty())
     return true;
   miss = {others.front().getOwner(),
-          ("result " + Twine(others.front().getResultNumber()) +
-           " is neither its output nor a gradient")
-              .str()};
+          whyNoGradient(*group.ring, others.front())};
   return false;
 }
 
