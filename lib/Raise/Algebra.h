@@ -150,7 +150,8 @@ public:
   /// if it is of one.
   llvm::SmallVector<TermId> blocksOf(TermId id);
   bool isOfSeveralBlocks(TermId id) const {
-    return terms[id].kind == TermKind::SumOverKey && !terms[id].values.empty() &&
+    return terms[id].kind == TermKind::SumOverKey &&
+           !terms[id].values.empty() &&
            blockSets[terms[id].values[0]].size() > 1;
   }
   /// What the sum of one block sums over `dim`.
@@ -231,11 +232,11 @@ private:
     sum.insert(sum.end(), polys[part].begin(), polys[part].end());
   }
   /// The same, with the terms in `done` replaced as it says; adds others.
-  PolyId rebuild(PolyId poly,
-                 llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 std::map<TermId, PolyId> &done,
-                 llvm::function_ref<RankTable(const RankTable &)> move =
-                     nullptr);
+  PolyId
+  rebuild(PolyId poly,
+          llvm::function_ref<std::optional<PolyId>(TermId)> replace,
+          std::map<TermId, PolyId> &done,
+          llvm::function_ref<RankTable(const RankTable &)> move = nullptr);
   /// Numbers `poly` as it is, blocks that are known as part of a total too.
   PolyId internPlain(Poly poly);
   /// `poly` as a product, whose factors may be such blocks; a total is made

@@ -173,10 +173,10 @@ void Algebra::defineHalves(TermId whole, const Poly &parts) {
     halves[block] = {whole, other, mine.coefficient, its.coefficient};
     // Known as defined first: else the difference would be the block again.
     defined[block] = 0;
-    defined[block] = scale(
-        add(ofTerm(whole), intern({Monomial{its.coefficient, {{other, 1}}}}),
-            -1),
-        1 / mine.coefficient);
+    defined[block] =
+        scale(add(ofTerm(whole),
+                  intern({Monomial{its.coefficient, {{other, 1}}}}), -1),
+              1 / mine.coefficient);
     return;
   }
 }

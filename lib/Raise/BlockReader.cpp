@@ -403,7 +403,7 @@ PolyId BlockReader::makeLeaf(Value value, spmd::ShardingAttr sharding,
                              const RankTable &source, const Layout &layout) {
   BlockLeaf leaf{value, sharding, source,
                  sharding && !isMark(source) ? blocksOf(sharding, source)
-                                            : source};
+                                             : source};
   std::string key;
   llvm::raw_string_ostream os(key);
   os << numbering.of(value) << ' '
@@ -464,20 +464,23 @@ PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
       result.push_back(table.back());
     return result;
   };
-  return algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
-    Term term = algebra.getTerm(id);
-    if (const RankTable *table = tableOf(term)) {
-      term.values = {tableNumber(moved(*table)) + 1};
-      return algebra.term(std::move(term));
-    }
-    if (const BlockLeaf *leaf = leafOf(term)) {
-      BlockLeaf copy = *leaf;
-      return makeLeaf(copy.value, copy.sharding, moved(copy.source),
-                      term.layouts[0]);
-    }
-    return term.arguments.empty() ? std::optional(algebra.ofTerm(id))
-                                  : std::nullopt;
-  }, moved);
+  return algebra.rebuild(
+      poly,
+      [&](TermId id) -> std::optional<PolyId> {
+        Term term = algebra.getTerm(id);
+        if (const RankTable *table = tableOf(term)) {
+          term.values = {tableNumber(moved(*table)) + 1};
+          return algebra.term(std::move(term));
+        }
+        if (const BlockLeaf *leaf = leafOf(term)) {
+          BlockLeaf copy = *leaf;
+          return makeLeaf(copy.value, copy.sharding, moved(copy.source),
+                          term.layouts[0]);
+        }
+        return term.arguments.empty() ? std::optional(algebra.ofTerm(id))
+                                      : std::nullopt;
+      },
+      moved);
 }
 
 const RankTable *BlockReader::blockOf(const Term &term) const {

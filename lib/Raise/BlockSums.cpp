@@ -89,8 +89,8 @@ std::optional<Algebra::Block> Algebra::generalize(Monomial &body,
   for (const auto &[kind, table] : found)
     if (!llvm::is_contained(block, table))
       block.push_back(table);
-  PolyId marked = rebuild(
-      intern({body}), [&](TermId id) -> std::optional<PolyId> {
+  PolyId marked =
+      rebuild(intern({body}), [&](TermId id) -> std::optional<PolyId> {
         Term term = terms[id];
         if (!(term.dims & bit(dim)))
           return ofTerm(id);
@@ -123,7 +123,8 @@ llvm::SmallVector<TermId> Algebra::blocksOf(TermId id) {
   if (!isOfSeveralBlocks(id))
     return {id};
   llvm::SmallVector<TermId> found;
-  for (unsigned member : std::vector<unsigned>(blockSets[terms[id].values[0]])) {
+  for (unsigned member :
+       std::vector<unsigned>(blockSets[terms[id].values[0]])) {
     Term term = terms[id];
     term.values = {setNumber({member})};
     found.push_back(internTerm(std::move(term)));
@@ -144,7 +145,8 @@ bool Algebra::mergeBlocks(Poly &poly) {
   if (poly.size() < 2)
     return false;
   // Sums of one family with the same factors beside them.
-  using Rest = std::tuple<PolyId, unsigned, std::vector<std::pair<TermId, int>>>;
+  using Rest =
+      std::tuple<PolyId, unsigned, std::vector<std::pair<TermId, int>>>;
   std::map<Rest, llvm::SmallVector<std::pair<size_t, TermId>>> families;
   for (auto [i, monomial] : llvm::enumerate(poly))
     for (auto [id, power] : monomial.factors) {
