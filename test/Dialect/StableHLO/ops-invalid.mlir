@@ -637,3 +637,51 @@ func.func @reduce_scalar(%x: tensor<8xf32>, %z: f32) {
   %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, f32) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @features_of_no_dim(%x: tensor<4x16xf32>, %v: tensor<16xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_training' op failed to verify that feature_index is a dim of the operand}}
+  %0:3 = "stablehlo.batch_norm_training"(%x, %v, %v) <{epsilon = 1.0e-3 : f32, feature_index = 2 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}
+
+// -----
+
+func.func @features_below_zero(%x: tensor<4x16xf32>, %v: tensor<16xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_inference' op failed to verify that feature_index is a dim of the operand}}
+  %0 = "stablehlo.batch_norm_inference"(%x, %v, %v, %v, %v) <{epsilon = 1.0e-3 : f32, feature_index = -1 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @as_many_means_as_features(%x: tensor<4x16xf32>, %v: tensor<16xf32>, %w: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_grad' op failed to verify that scale, offset, mean and variance, and their gradients, have one dim with an element for each feature}}
+  %0:3 = "stablehlo.batch_norm_grad"(%x, %v, %w, %v, %x) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<4xf32>, tensor<16xf32>, tensor<4x16xf32>) -> (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}
+
+// -----
+
+func.func @scale_of_two_dims(%x: tensor<4x16xf32>, %v: tensor<16xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_inference' op failed to verify that scale, offset, mean and variance, and their gradients, have one dim with an element for each feature}}
+  %0 = "stablehlo.batch_norm_inference"(%x, %x, %v, %v, %v) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<4x16xf32>, tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @gradient_of_another_shape(%x: tensor<4x16xf32>, %v: tensor<16xf32>, %g: tensor<5x16xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_grad' op failed to verify that grad_output and the first result have the shape of the operand}}
+  %0:3 = "stablehlo.batch_norm_grad"(%x, %v, %v, %v, %g) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<5x16xf32>) -> (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}
+
+// -----
+
+func.func @normalised_to_other_elements(%x: tensor<4x16xf32>, %v: tensor<16xf32>) {
+  // expected-error @below {{'stablehlo.batch_norm_inference' op failed to verify that operands and results have one element type}}
+  %0 = "stablehlo.batch_norm_inference"(%x, %v, %v, %v, %v) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<4x16xf64>
+  return
+}

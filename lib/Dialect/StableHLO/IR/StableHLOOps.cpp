@@ -3,6 +3,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 #include "AssemblyFormat.h"
+#include "Verify.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"

@@ -114,6 +114,12 @@ llvm::LogicalResult verifyReducer(const Reporter &report, mlir::Region &region,
 /// The element type that a reducer's region gives for result `index`.
 mlir::Type getReducerElementType(mlir::Region &region, size_t index);
 
+/// Of batch_norm ops, what their predicates in ODS ask.
+bool hasFeatureDim(mlir::Operation *op);
+bool haveElementsForFeatures(mlir::Operation *op);
+bool haveShapeOfOperand(mlir::Operation *op);
+bool haveOneElementType(mlir::Operation *op);
+
 } // namespace shardc::stablehlo::checks
 
 #endif // SHARDC_LIB_DIALECT_STABLEHLO_IR_VERIFY_H

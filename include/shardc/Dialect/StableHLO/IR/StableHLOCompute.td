@@ -214,7 +214,20 @@ def StableHLO_TriangularSolveOp : StableHLO_Op<"triangular_solve", [Pure]> {
   let hasVerifier = 1;
 }
 
-def StableHLO_BatchNormInferenceOp : StableHLO_Op<"batch_norm_inference", [Pure]> {
+// Each has elements (the operand, its gradients) and numbers of features (all
+// that has one dim).
+class StableHLO_BatchNormOp<string mnemonic> : StableHLO_Op<mnemonic, [
+    Pure,
+    PredOpTrait<"feature_index is a dim of the operand",
+                CPred<"checks::hasFeatureDim(&($_op))">>,
+    PredOpTrait<"scale, offset, mean and variance, and their gradients, have one dim with an element for each feature",
+                CPred<"checks::haveElementsForFeatures(&($_op))">>,
+    PredOpTrait<"grad_output and the first result have the shape of the operand",
+                CPred<"checks::haveShapeOfOperand(&($_op))">>,
+    PredOpTrait<"operands and results have one element type",
+                CPred<"checks::haveOneElementType(&($_op))">>]>;
+
+def StableHLO_BatchNormInferenceOp : StableHLO_BatchNormOp<"batch_norm_inference"> {
   let summary = "Normalise with given mean and variance.";
   let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatTensor:$scale,
       StableHLO_FloatTensor:$offset, StableHLO_FloatTensor:$mean,
@@ -222,7 +235,7 @@ def StableHLO_BatchNormInferenceOp : StableHLO_Op<"batch_norm_inference", [Pure]
   let results = (outs StableHLO_FloatTensor:$result);
 }
 
-def StableHLO_BatchNormTrainingOp : StableHLO_Op<"batch_norm_training", [Pure]> {
+def StableHLO_BatchNormTrainingOp : StableHLO_BatchNormOp<"batch_norm_training"> {
   let summary = "Normalise with the batch's own mean and variance.";
   let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatTensor:$scale,
       StableHLO_FloatTensor:$offset, F32Attr:$epsilon, I64Attr:$feature_index);
@@ -230,7 +243,7 @@ def StableHLO_BatchNormTrainingOp : StableHLO_Op<"batch_norm_training", [Pure]> 
                       StableHLO_FloatTensor:$batch_var);
 }
 
-def StableHLO_BatchNormGradOp : StableHLO_Op<"batch_norm_grad", [Pure]> {
+def StableHLO_BatchNormGradOp : StableHLO_BatchNormOp<"batch_norm_grad"> {
   let summary = "Gradient of batch_norm_training.";
   let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatTensor:$scale,
       StableHLO_FloatTensor:$mean, StableHLO_FloatTensor:$variance,
