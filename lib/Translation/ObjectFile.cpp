@@ -10,7 +10,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "shardc/Seal/Processor.h"
 #include "shardc/Translation/ThreadChecks.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/CFG.h"
@@ -209,6 +208,37 @@ static IdleGenerators &idleGenerators() {
   static auto *generators = new IdleGenerators;
   return *generators;
 }
+
+namespace {
+/// A generator that nobody else uses while this lives; none, with a diagnostic
+/// on `module`, where `arch` is not known.
+class BorrowedGenerator {
+public:
+  BorrowedGenerator(ModuleOp module, StringRef arch, Optimization optimization)
+      : arch(arch), optimization(optimization),
+        generator(idleGenerators().take(arch, optimization)) {
+    if (generator)
+      return;
+    if (auto machine = createMachine(module, arch, optimization))
+      generator = std::make_unique<CodeGenerator>(std::move(machine));
+  }
+  BorrowedGenerator(const BorrowedGenerator &) = delete;
+  BorrowedGenerator &operator=(const BorrowedGenerator &) = delete;
+  ~BorrowedGenerator() {
+    if (generator)
+      idleGenerators().giveBack(arch, optimization, std::move(generator));
+  }
+
+  explicit operator bool() const { return generator != nullptr; }
+  CodeGenerator &operator*() const { return *generator; }
+  CodeGenerator *operator->() const { return generator.get(); }
+
+private:
+  StringRef arch;
+  Optimization optimization;
+  std::unique_ptr<CodeGenerator> generator;
+};
+} // namespace
 
 /// LLVM IR of `module` for `machine`; null with a diagnostic if it does not
 /// translate.
@@ -419,28 +449,26 @@ public:
   explicit ProgramWork(llvm::FunctionAnalysisManager &analyses)
       : analyses(analyses) {}
 
-  /// True if all of `module` is over in some microseconds. All of O3 takes some
-  /// milliseconds for it, which is as long as a thousand runs, and finds little
-  /// to do: kernels come in vectors and tiles.
-  bool isShort(const llvm::Module &module) {
-    constexpr uint64_t kShort = 1 << 16;
+  static constexpr uint64_t kUnknown = UINT64_MAX;
+
+  /// Instructions that all of `module` executes at most; kUnknown where that
+  /// takes long to find out, or cannot be.
+  uint64_t executedBy(const llvm::Module &module) {
     // Those that call one another take some time to ask.
     constexpr unsigned kFewInstructions = 1 << 12;
     if (module.getInstructionCount() > kFewInstructions)
-      return false;
+      return kUnknown;
     uint64_t total = 0;
     for (const llvm::Function &function : module) {
       // Whoever has the address of a function may call it in a loop.
       if (!function.isDeclaration() && function.hasAddressTaken())
-        return false;
+        return kUnknown;
       total = llvm::SaturatingAdd(total, executedBy(function));
     }
-    return total <= kShort;
+    return total;
   }
 
 private:
-  static constexpr uint64_t kUnknown = UINT64_MAX;
-
   uint64_t executedBy(const llvm::Function &function) {
     if (function.isDeclaration())
       return 0;
@@ -496,8 +524,18 @@ static llvm::ModulePassManager buildShortPipeline() {
   return passes;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                     const std::atomic<bool> *cancelled) {
+/// Optimises `module`. Returns how much its machine code is to be optimised:
+/// not at all where the whole program executes less than a call of it does.
+static Optimization optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                             const std::atomic<bool> *cancelled) {
+  // All of O3 takes some milliseconds, as long as a thousand runs of what is
+  // over in some microseconds, and finds little to do there: kernels come in
+  // vectors and tiles.
+  constexpr uint64_t kShort = 1 << 16;
+  // Selecting and scheduling instructions and giving them registers takes
+  // another two. Code that keeps nothing in registers takes up to eight times
+  // as long, which is half a microsecond here.
+  constexpr uint64_t kBrief = 1 << 9;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
@@ -551,12 +589,14 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
+  uint64_t work = ProgramWork(functions).executedBy(module);
   llvm::ModulePassManager passes =
-      ProgramWork(functions).isShort(module)
+      work <= kShort
           ? buildShortPipeline()
           : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
   timing.print();
+  return work <= kBrief ? Optimization::None : Optimization::Full;
 }
 
 /// Calls `write` on the module's code for `arch`, and on what makes machine
@@ -565,32 +605,30 @@ static LogicalResult compile(
     ModuleOp module, StringRef arch, Optimization optimization,
     const std::atomic<bool> *cancelled,
     llvm::function_ref<LogicalResult(llvm::Module &, CodeGenerator &)> write) {
-  std::unique_ptr<CodeGenerator> generator =
-      idleGenerators().take(arch, optimization);
-  if (!generator) {
-    std::unique_ptr<llvm::TargetMachine> machine =
-        createMachine(module, arch, optimization);
-    if (!machine)
-      return failure();
-    generator = std::make_unique<CodeGenerator>(std::move(machine));
-  }
-  llvm::scope_exit giveBack([&] {
-    idleGenerators().giveBack(arch, optimization, std::move(generator));
-  });
-  llvm::TargetMachine &machine = generator->getMachine();
+  std::optional<BorrowedGenerator> borrowed;
+  borrowed.emplace(module, arch, optimization);
+  if (!*borrowed)
+    return failure();
+  llvm::TargetMachine &machine = (*borrowed)->getMachine();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = translate(module, context, machine);
   if (!ir)
     return failure();
+  Optimization selection = optimization;
   if (optimization == Optimization::Full)
-    optimize(*ir, machine, cancelled);
+    selection = optimize(*ir, machine, cancelled);
   if (isSet(cancelled))
     return failure();
   if (checksThreads())
     if (std::string unknown = addThreadChecks(*ir, &machine); !unknown.empty())
       return module.emitError("ThreadSanitizer cannot be told what '")
              << unknown << "' reads and writes";
-  return write(*ir, *generator);
+  if (selection != optimization) {
+    borrowed.emplace(module, arch, selection);
+    if (!*borrowed)
+      return failure();
+  }
+  return write(*ir, **borrowed);
 }
 
 static LogicalResult refuseFile(ModuleOp module) {

@@ -165,3 +165,40 @@ TEST_F(Emit, WhatIsLinkedCutShort) {
   EXPECT_EQ(llvm::toString(linked.takeError()),
             "linking failed: what was linked is cut short");
 }
+
+/// Assembly of a sum of `count` numbers, one after the other.
+static std::string sumOf(MLIRContext &context, int64_t count) {
+  std::string text = R"mlir(
+    llvm.func @sum(%x: !llvm.ptr) -> f32 {
+      %zero = llvm.mlir.constant(0.0 : f32) : f32
+      %first = llvm.mlir.constant(0 : i64) : i64
+      %one = llvm.mlir.constant(1 : i64) : i64
+      %count = llvm.mlir.constant(COUNT : i64) : i64
+      llvm.br ^loop(%first, %zero : i64, f32)
+    ^loop(%i: i64, %before: f32):
+      %at = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %element = llvm.load %at : !llvm.ptr -> f32
+      %after = llvm.fadd %before, %element : f32
+      %next = llvm.add %i, %one : i64
+      %more = llvm.icmp "slt" %next, %count : i64
+      llvm.cond_br %more, ^loop(%next, %after : i64, f32), ^end
+    ^end:
+      llvm.return %after : f32
+    })mlir";
+  text.replace(text.find("COUNT"), 5, std::to_string(count));
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  EXPECT_TRUE(module && succeeded(emitAssembly(*module, "native", out)));
+  return {bytes.begin(), bytes.end()};
+}
+
+// To find registers for what runs for less than a call takes would take longer
+// than thousands of runs of it.
+TEST_F(Emit, WhatIsOverAtOnceMayLieInMemory) {
+  auto isInMemory = [](const std::string &assembly) {
+    return assembly.find("(%rsp)") != std::string::npos;
+  };
+  EXPECT_TRUE(isInMemory(sumOf(context, 4)));
+  EXPECT_FALSE(isInMemory(sumOf(context, 4096)));
+}
