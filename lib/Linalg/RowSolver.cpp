@@ -89,6 +89,15 @@ Value RowSolver::insert(Value update, Value tensor, Span rows, Span columns) {
   return l.insert(update, tensor, offsets, sizes, ones);
 }
 
+Value RowSolver::less(Value sum, Value factor, Value x) {
+  if (Elements::isComplex(factor))
+    return e.subtract(sum, multiply(factor, x));
+  // As a sum, which kernels know.
+  Value total = e.add(sum, e.multiply(arith::NegFOp::create(b, factor), x));
+  markRoundedOnce(total);
+  return total;
+}
+
 Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
                                   Value rows, ArrayRef<AffineMap> maps) {
   SmallVector<utils::IteratorType> iterators(maps[0].getNumDims(),
@@ -96,14 +105,7 @@ Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
   iterators.back() = utils::IteratorType::reduction;
   auto body = [&](ValueRange args) -> SmallVector<Value> {
     Value factor = conjugate ? e.conjugate(args[0]) : args[0];
-    // As a sum, which kernels know.
-    if (!Elements::isComplex(factor)) {
-      Value total =
-          e.add(args[2], e.multiply(arith::NegFOp::create(b, factor), args[1]));
-      markRoundedOnce(total);
-      return {total};
-    }
-    return {e.subtract(args[2], multiply(factor, args[1]))};
+    return {less(args[2], factor, args[1])};
   };
   return l.generic({factors, rows}, x, maps, iterators, body).front();
 }
@@ -143,8 +145,7 @@ Value RowSolver::withElement(Value x, OpFoldResult row, Span known,
             l.affine(b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1),
                      {known.from, iteration[0]});
         Value of = conjugate ? e.conjugate(factor(k)) : factor(k);
-        Value product = multiply(of, number(x, k, zero));
-        return SmallVector<Value>{e.subtract(sums[0], product)};
+        return SmallVector<Value>{less(sums[0], of, number(x, k, zero))};
       })[0];
   if (pivot)
     sum = e.divide(sum, pivot);

@@ -92,6 +92,9 @@ private:
   std::pair<llvm::SmallVector<mlir::OpFoldResult>,
             llvm::SmallVector<mlir::OpFoldResult>>
   place(mlir::Value tensor, Span rows, Span columns);
+  /// `sum` less `factor` times `x`: rounded alike whether rows are found as
+  /// vectors or element by element.
+  mlir::Value less(mlir::Value sum, mlir::Value factor, mlir::Value x);
   mlir::Value subtractProducts(mlir::Value x, mlir::Value factors,
                                bool conjugate, mlir::Value rows,
                                llvm::ArrayRef<mlir::AffineMap> maps);

@@ -34,11 +34,10 @@ bool checks::hasFeatureDim(Operation *op) {
 
 bool checks::haveElementsForFeatures(Operation *op) {
   int64_t features = operandOf(op).getDimSize(featureDimOf(op));
-  return llvm::all_of(typesOf(op, /*ofFeatures=*/true),
-                      [&](RankedTensorType type) {
-                        return type.getRank() == 1 &&
-                               sizesAgree(type.getDimSize(0), features);
-                      });
+  return llvm::all_of(
+      typesOf(op, /*ofFeatures=*/true), [&](RankedTensorType type) {
+        return type.getRank() == 1 && sizesAgree(type.getDimSize(0), features);
+      });
 }
 
 bool checks::haveShapeOfOperand(Operation *op) {
