@@ -4,7 +4,7 @@
 Reads cmake/layers.txt and the #include lines (also .td includes) under
 include/shardc, lib, tools and runtime. Prints one line for each that crosses a
 layer, and exits with 1 if there is any. Names of their own stand for the headers that
-compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, LineCall.h and
+compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, LineCall.h, MatrixCall.h and
 Formulas.h, `Sites` for the table of communication sites and its types, `Emulated` for what
 emulated kernels call, `TensorMap` for what kernels are told of tensors, `LibraryCall` for
 what vendors' libraries are, `CommunicationKernels` for the kernels that the runtime launches.
@@ -40,6 +40,7 @@ SHARED_WITH_RUNTIME = {
     "shardrt/EntryPoints.def": "EntryPoints",
     "shardrt/Formulas.h": "EntryPoints",
     "shardrt/LineCall.h": "EntryPoints",
+    "shardrt/MatrixCall.h": "EntryPoints",
     "shardrt/Sites.h": "Sites",
     "shardrt/CommunicationKernels.h": "CommunicationKernels",
     "shardrt/Emulated.h": "Emulated",

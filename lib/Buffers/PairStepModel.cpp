@@ -1,12 +1,13 @@
 //===- PairStepModel.cpp - spmd.pair_step from tensors to buffers ---------===//
 //
-// And spmd.lines, which has destinations as well.
+// And spmd.lines, spmd.eigh and spmd.svd, which have destinations as well.
 //
 //===----------------------------------------------------------------------===//
 #include "BufferOperands.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "shardc/Buffers/Models.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 using namespace mlir;
@@ -53,5 +54,7 @@ void shardc::registerPairStepModel(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
     PairStepOp::attachInterface<DestinationModel<PairStepOp, true>>(*context);
     LinesOp::attachInterface<DestinationModel<LinesOp, false>>(*context);
+    EighOp::attachInterface<DestinationModel<EighOp, false>>(*context);
+    SvdOp::attachInterface<DestinationModel<SvdOp, false>>(*context);
   });
 }

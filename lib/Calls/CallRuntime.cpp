@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/DenseBuffers.h"
@@ -23,6 +24,7 @@
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Formulas.h"
 #include "shardrt/LineCall.h"
+#include "shardrt/MatrixCall.h"
 #include "shardrt/Sites.h"
 
 namespace shardc {
@@ -526,6 +528,50 @@ static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
 }
 
 //===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// Writes down what shardrt_eigh or shardrt_svd reads.
+template <typename OpT>
+static void lowerMatrices(OpT op, Value context, int64_t threads,
+                          EntryPoints &entries) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type i64 = builder.getI64Type();
+  auto type = cast<MemRefType>(op.getInput().getType());
+  auto complex = dyn_cast<ComplexType>(type.getElementType());
+  Type part = complex ? complex.getElementType() : type.getElementType();
+  constexpr bool isEigh = std::is_same_v<OpT, EighOp>;
+  SmallVector<Value> words;
+  auto addWord = [&](int64_t number) {
+    words.push_back(arith::ConstantIntOp::create(builder, loc, number, 64));
+  };
+  addWord(elementBytes(part));
+  addWord(bool(complex));
+  if constexpr (isEigh)
+    addWord(op.getUpper());
+  addWord(threads);
+  addWord(type.getRank());
+  addWord(op.getInits().size());
+  auto asWord = [&](Value index) {
+    words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
+  };
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    asWord(memref::DimOp::create(builder, loc, op.getInput(), i));
+  for (Value buffer : op->getOperands()) {
+    words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64,
+                                             pointerTo(builder, loc, buffer)));
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+    llvm::for_each(metadata.getStrides(), asWord);
+  }
+  Value area = storeWords(builder, op, words);
+  entries.call(builder, loc, isEigh ? "shardrt_eigh" : "shardrt_svd",
+               {context, area});
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
 // The C ABI
 //===----------------------------------------------------------------------===//
 
@@ -764,6 +810,10 @@ struct CallRuntimePass final
         return lowerRunHost(call, contextValue, entries);
       else if (auto lines = dyn_cast<LinesOp>(op))
         return lowerLines(lines, contextValue, threads, entries);
+      else if (auto eigh = dyn_cast<EighOp>(op))
+        lowerMatrices(eigh, contextValue, threads, entries);
+      else if (auto svd = dyn_cast<SvdOp>(op))
+        lowerMatrices(svd, contextValue, threads, entries);
       return success();
     });
     if (walk.wasInterrupted())

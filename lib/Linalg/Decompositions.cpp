@@ -2,13 +2,14 @@
 //
 // Factorisations as loops on elements, matrix by matrix of a batch: LU and QR
 // in LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
-// computed in f64.
+// computed in f64. Those of larger matrices are left to the runtime.
 //
 //===----------------------------------------------------------------------===//
 #include "MatrixLoops.h"
 #include "RowSolver.h"
 
 #include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -432,7 +433,31 @@ static Value identityOf(MatrixLoops &m, Value size, Value into, Real poison) {
   })[0];
 }
 
+/// Rotations of fewer rows cost less than a call of the runtime, and than its
+/// reduction to a tridiagonal matrix.
+static constexpr int64_t kReducedRows = 16;
+
+/// By the runtime, which is there on hosts. Something has to stand for what
+/// nobody reads.
+static LogicalResult callEigh(Lowerer &l, solver::EighOp op) {
+  Value a = l.tensor(op.getA());
+  Type element = elementType(a.getType());
+  SmallVector<OpFoldResult> sizes = l.sizes(a);
+  SmallVector<Value> inits{
+      l.empty(ArrayRef(sizes).drop_back(), Elements::realType(element))};
+  bool hasVectors = !op.getVectors().use_empty();
+  if (hasVectors)
+    inits.push_back(l.empty(sizes, element));
+  auto call = spmd::EighOp::create(l.b, TypeRange(ValueRange(inits)),
+                                   !op.getLower(), a, inits);
+  l.set(op.getValues(), call.getResult(0));
+  l.set(op.getVectors(), hasVectors ? call.getResult(1) : a);
+  return success();
+}
+
 static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
+  if (!l.manyThreads && rowsOf(l.tensor(op.getA())) >= kReducedRows)
+    return callEigh(l, op);
   MatrixLoops m{l};
   ImplicitLocOpBuilder &b = l.b;
   Value a = l.tensor(op.getA());
@@ -518,8 +543,29 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
   return success();
 }
 
+/// By the runtime, as above.
+static LogicalResult callSvd(Lowerer &l, solver::OrthogonalizeOp op) {
+  Value a = l.tensor(op.getA());
+  Type element = elementType(a.getType());
+  SmallVector<OpFoldResult> sizes = l.sizes(a), squares = sizes,
+                            vectors = sizes;
+  squares[squares.size() - 2] = sizes.back();
+  vectors.erase(vectors.end() - 2);
+  SmallVector<Value> inits{l.empty(vectors, Elements::realType(element))};
+  bool hasVectors = !op.getW().use_empty() || !op.getV().use_empty();
+  if (hasVectors)
+    inits.append({l.empty(sizes, element), l.empty(squares, element)});
+  auto call = spmd::SvdOp::create(l.b, TypeRange(ValueRange(inits)), a, inits);
+  l.set(op.getSigma(), call.getResult(0));
+  l.set(op.getW(), hasVectors ? call.getResult(1) : a);
+  l.set(op.getV(), hasVectors ? call.getResult(2) : l.empty(squares, element));
+  return success();
+}
+
 static LogicalResult lowerOrthogonalize(Lowerer &l,
                                         solver::OrthogonalizeOp op) {
+  if (!l.manyThreads && columnsOf(l.tensor(op.getA())) >= kReducedRows)
+    return callSvd(l, op);
   MatrixLoops m{l};
   ImplicitLocOpBuilder &b = l.b;
   Value a = l.tensor(op.getA());

@@ -76,3 +76,20 @@ module attributes {spmd.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], spmd.entry_
     return
   }
 }
+
+// -----
+
+// Eigenvalues and eigenvectors of 3 matrices of 20 rows: parts of 4 bytes, not complex, the upper triangle, 3 threads, 3
+// dims, 2 results; sizes; the matrices and their strides, the same of both results.
+// CHECK-LABEL: func.func private @shardc_step(
+//  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
+//       CHECK:   %[[WORDS:.*]] = llvm.alloca
+//       CHECK:   call @shardrt_eigh(%[[CTX]], %[[WORDS]])
+//   CHECK-NOT:   spmd.eigh
+module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}, {}],
+                   spmd.sites = #spmd.site_table<<[]>, []>} {
+  func.func @main(%a: memref<3x20x20xf32>, %values: memref<3x20xf32>, %vectors: memref<3x20x20xf32>, %arena: memref<?xi8>) {
+    spmd.eigh upper ins(%a : memref<3x20x20xf32>) outs(%values, %vectors : memref<3x20xf32>, memref<3x20x20xf32>)
+    return
+  }
+}

@@ -6,7 +6,9 @@
 
 #include "Collectives/Collectives.h"
 #include "Device/Cpu/Lines.h"
+#include "Device/Cpu/Matrices.h"
 #include "shardrt/LineCall.h"
+#include "shardrt/MatrixCall.h"
 #include <exception>
 #include <type_traits>
 
@@ -319,6 +321,26 @@ int shardrt_transform_dims(shardrt_context *ctx, const int64_t *words) {
     if (transformDims(words, *ctx->pool, *ctx->memory, needed))
       return SHARDRT_OK;
     checkMemory(ctx, nullptr, needed, "a transform");
+    return SHARDRT_MEMORY;
+  });
+}
+
+int shardrt_eigh(shardrt_context *ctx, const int64_t *words) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    int64_t needed = 0;
+    if (eigh(words, *ctx->pool, *ctx->memory, needed))
+      return SHARDRT_OK;
+    checkMemory(ctx, nullptr, needed, "an eigenvalue decomposition");
+    return SHARDRT_MEMORY;
+  });
+}
+
+int shardrt_svd(shardrt_context *ctx, const int64_t *words) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    int64_t needed = 0;
+    if (svd(words, *ctx->pool, *ctx->memory, needed))
+      return SHARDRT_OK;
+    checkMemory(ctx, nullptr, needed, "a singular value decomposition");
     return SHARDRT_MEMORY;
   });
 }

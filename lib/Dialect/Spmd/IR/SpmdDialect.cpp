@@ -26,6 +26,9 @@ void SpmdDialect::initialize() {
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.cpp.inc"
       ,
 #define GET_OP_LIST
+#include "shardc/Dialect/Spmd/IR/SpmdMatrices.cpp.inc"
+      ,
+#define GET_OP_LIST
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.cpp.inc"
       ,
 #define GET_OP_LIST

@@ -1,5 +1,6 @@
 //===- Lines.cpp - Lines of a tensor, shared by threads -------------------===//
 #include "Device/Cpu/Lines.h"
+#include "Device/Cpu/Levels.h"
 #include "Device/Cpu/LineKernels.h"
 #include "Device/Cpu/TransformKernels.h"
 #include "shardrt/LineCall.h"
@@ -10,21 +11,6 @@
 #include <vector>
 
 using namespace shardrt;
-
-/// The best of kernels that this CPU can run.
-template <typename Kernels>
-static const Kernels &bestOf(const Kernels &base,
-                             [[maybe_unused]] const Kernels &v3,
-                             [[maybe_unused]] const Kernels &v4) {
-  // ThreadSanitizer sees no access of more than 16 bytes.
-#if defined(SHARDRT_LEVELS) && !__has_feature(thread_sanitizer)
-  if (__builtin_cpu_supports("x86-64-v4"))
-    return v4;
-  if (__builtin_cpu_supports("x86-64-v3"))
-    return v3;
-#endif
-  return base;
-}
 
 SortRecord shardrt::fullRecordOf(const SortCall &call) {
   return call.operands[0].bytes > 4 ||
@@ -71,20 +57,6 @@ static SortCall readCall(const int64_t *words,
     call.lines *= dim == call.dim ? 1 : call.sizes[dim];
   call.keep = std::min(call.keep, call.length);
   return call;
-}
-
-/// Runs `body(part)` for all parts.
-template <typename Body>
-static void share(Pool &pool, int64_t parts, const Body &body) {
-  if (parts == 1)
-    return body(0);
-  pool.run([](const void *env,
-              int64_t part) { (*static_cast<const Body *>(env))(part); },
-           &body, parts);
-}
-
-static int64_t bound(int64_t size, int64_t part, int64_t parts) {
-  return size / parts * part + std::min(size % parts, part);
 }
 
 /// Sorts lines one after the other, each by all threads.

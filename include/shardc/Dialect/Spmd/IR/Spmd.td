@@ -11,6 +11,7 @@ include "shardc/Dialect/Spmd/IR/SpmdCommunication.td"
 include "shardc/Dialect/Spmd/IR/SpmdGlobal.td"
 include "shardc/Dialect/Spmd/IR/SpmdLines.td"
 include "shardc/Dialect/Spmd/IR/SpmdLocal.td"
+include "shardc/Dialect/Spmd/IR/SpmdMatrices.td"
 include "shardc/Dialect/Spmd/IR/SpmdPairs.td"
 include "shardc/Dialect/Spmd/IR/SpmdSites.td"
 

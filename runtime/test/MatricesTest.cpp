@@ -1,0 +1,231 @@
+//===- MatricesTest.cpp - Matrices decomposed by the runtime --------------===//
+//
+// Expected is what defines eigenvalues and singular values, in double.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestWorld.h"
+#include "shardrt/MatrixCall.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+namespace {
+/// `outer` times `inner` matrices, elements of inner ones side by side.
+struct Batch {
+  int64_t outer, rows, columns, inner;
+  int64_t count() const { return outer * inner; }
+  int64_t at(int64_t matrix, int64_t i, int64_t j) const {
+    return ((matrix / inner * rows + i) * columns + j) * inner + matrix % inner;
+  }
+  int64_t at(int64_t matrix, int64_t i) const {
+    return (matrix / inner * columns + i) * inner + matrix % inner;
+  }
+  Batch square() const { return {outer, columns, columns, inner}; }
+  int64_t size() const { return count() * rows * columns; }
+};
+} // namespace
+
+static void addOperand(std::vector<int64_t> &words, const void *address,
+                       std::vector<int64_t> strides) {
+  words.push_back(reinterpret_cast<int64_t>(address));
+  words.insert(words.end(), strides.begin(), strides.end());
+}
+static void addMatrices(std::vector<int64_t> &words, const void *address,
+                        Batch batch) {
+  addOperand(words, address,
+             {batch.rows * batch.columns * batch.inner, 1,
+              batch.columns * batch.inner, batch.inner});
+}
+
+template <typename T> static std::vector<T> makeMatrices(Batch batch) {
+  std::mt19937 random(static_cast<unsigned>(batch.size()));
+  std::uniform_real_distribution<T> numbers(-1, 1);
+  std::vector<T> a(batch.size());
+  for (T &x : a)
+    x = numbers(random);
+  return a;
+}
+
+template <typename T>
+static void checkEigh(shardrt_context *ctx, Batch batch, bool isUpper) {
+  int64_t n = batch.rows;
+  std::vector<T> a = makeMatrices<T>(batch), values[3], vectors[2];
+  a[batch.at(0, isUpper ? 0 : n - 1, isUpper ? n - 1 : 0)] =
+      std::numeric_limits<T>::quiet_NaN();
+  // With vectors by one thread and by three, and without.
+  for (int64_t k = 0; k < 3; ++k) {
+    bool hasVectors = k < 2;
+    values[k].resize(batch.count() * n);
+    std::vector<int64_t> words = {sizeof(T),   0,
+                                  isUpper,     k == 0 ? 1 : 3,
+                                  4,           hasVectors ? 2 : 1,
+                                  batch.outer, batch.inner,
+                                  n,           n};
+    addMatrices(words, a.data(), batch);
+    addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
+    if (hasVectors) {
+      vectors[k].resize(batch.size());
+      addMatrices(words, vectors[k].data(), batch);
+    }
+    ASSERT_EQ(shardrt_eigh(ctx, words.data()), SHARDRT_OK);
+  }
+  auto isSame = [](const std::vector<T> &x, const std::vector<T> &y) {
+    return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+  };
+  EXPECT_TRUE(isSame(values[0], values[1]));
+  EXPECT_TRUE(isSame(vectors[0], vectors[1]));
+  double bound = double(n + 8) * n * std::numeric_limits<T>::epsilon();
+  for (int64_t matrix = 0; matrix < batch.count(); ++matrix)
+    for (int64_t j = 0; j < n; ++j) {
+      double value = values[0][batch.at(matrix, j)],
+             other = values[2][batch.at(matrix, j)];
+      if (matrix == 0) {
+        EXPECT_TRUE(std::isnan(value) && std::isnan(other));
+        continue;
+      }
+      EXPECT_NEAR(value, other, bound);
+      if (j > 0) {
+        EXPECT_LE(values[0][batch.at(matrix, j - 1)], value);
+      }
+      double norm = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        double sum = 0, own = vectors[0][batch.at(matrix, i, j)];
+        for (int64_t k = 0; k < n; ++k) {
+          bool isRead = isUpper ? k >= i : k <= i;
+          sum +=
+              double(
+                  a[isRead ? batch.at(matrix, i, k) : batch.at(matrix, k, i)]) *
+              vectors[0][batch.at(matrix, k, j)];
+        }
+        norm += own * own;
+        ASSERT_NEAR(sum, value * own, bound) << n;
+      }
+      ASSERT_NEAR(norm, 1, bound) << n;
+    }
+}
+
+template <typename T> static void checkSvd(shardrt_context *ctx, Batch batch) {
+  int64_t m = batch.rows, n = batch.columns;
+  std::vector<T> a = makeMatrices<T>(batch), values[3], left[2], right[2];
+  a[batch.at(0, m - 1, 0)] = std::numeric_limits<T>::infinity();
+  for (int64_t k = 0; k < 3; ++k) {
+    bool hasVectors = k < 2;
+    values[k].resize(batch.count() * n);
+    std::vector<int64_t> words = {sizeof(T),
+                                  0,
+                                  k == 0 ? 1 : 3,
+                                  4,
+                                  hasVectors ? 3 : 1,
+                                  batch.outer,
+                                  batch.inner,
+                                  m,
+                                  n};
+    addMatrices(words, a.data(), batch);
+    addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
+    if (hasVectors) {
+      left[k].resize(batch.size());
+      right[k].resize(batch.square().size());
+      addMatrices(words, left[k].data(), batch);
+      addMatrices(words, right[k].data(), batch.square());
+    }
+    ASSERT_EQ(shardrt_svd(ctx, words.data()), SHARDRT_OK);
+  }
+  auto isSame = [](const std::vector<T> &x, const std::vector<T> &y) {
+    return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+  };
+  EXPECT_TRUE(isSame(values[0], values[1]));
+  EXPECT_TRUE(isSame(values[0], values[2]));
+  EXPECT_TRUE(isSame(left[0], left[1]));
+  EXPECT_TRUE(isSame(right[0], right[1]));
+  double bound = double(m + 8) * n * std::numeric_limits<T>::epsilon();
+  for (int64_t matrix = 0; matrix < batch.count(); ++matrix)
+    for (int64_t j = 0; j < n; ++j) {
+      double value = values[0][batch.at(matrix, j)];
+      if (matrix == 0) {
+        EXPECT_TRUE(std::isnan(value));
+        continue;
+      }
+      EXPECT_GE(value, 0);
+      if (j > 0) {
+        EXPECT_GE(values[0][batch.at(matrix, j - 1)], value);
+      }
+      // A v = w, of norm `value`.
+      double norm = 0;
+      for (int64_t i = 0; i < m; ++i) {
+        double sum = 0, own = left[0][batch.at(matrix, i, j)];
+        for (int64_t k = 0; k < n; ++k)
+          sum += double(a[batch.at(matrix, i, k)]) *
+                 right[0][batch.square().at(matrix, k, j)];
+        norm += own * own;
+        ASSERT_NEAR(sum, own, bound) << n;
+      }
+      ASSERT_NEAR(std::sqrt(norm), value, bound) << n;
+    }
+}
+
+TEST(Matrices, FindsEigenvalues) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (int64_t n : {1, 2, 5, 16, 33, 70, 100})
+      for (bool isUpper : {false, true}) {
+        checkEigh<float>(ctx, {2, n, n, 2}, isUpper);
+        checkEigh<double>(ctx, {3, n, n, 1}, isUpper);
+      }
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
+TEST(Matrices, FindsSingularValues) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (int64_t n : {1, 2, 5, 16, 33, 70})
+      for (int64_t more : {0, 1, 40}) {
+        checkSvd<float>(ctx, {2, n + more, n, 2});
+        checkSvd<double>(ctx, {3, n + more, n, 1});
+      }
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
+TEST(Matrices, HasNothingToDoWithoutElements) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    int64_t eigh[] = {4, 0, 0, 2, 3, 1, 0, 5, 5, 0, 25, 5, 1, 0, 5, 1},
+            svd[] = {8, 1, 2, 3, 1, 2, 4, 0, 0, 0, 0, 1, 0, 0, 1};
+    EXPECT_EQ(shardrt_eigh(ctx, eigh), SHARDRT_OK);
+    EXPECT_EQ(shardrt_svd(ctx, svd), SHARDRT_OK);
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
+TEST(Matrices, SaysWhatMemoryCannotBeHadFor) {
+  // 2^46 bytes and more: no host has as many.
+  constexpr int64_t n = int64_t(1) << 22;
+  float nothing[1] = {};
+  auto address = reinterpret_cast<int64_t>(&nothing);
+  TestWorld eighWorld(makeTable({1}, {}));
+  EXPECT_EQ(eighWorld.run([&](shardrt_context *ctx) {
+    int64_t words[] = {4, 0, 0, 1, 2, 1, n, n, address, n, 1, address, 1};
+    return shardrt_eigh(ctx, words);
+  }),
+            SHARDRT_MEMORY);
+  EXPECT_NE(eighWorld.error().find("for an eigenvalue decomposition"),
+            std::string::npos)
+      << eighWorld.error();
+  TestWorld svdWorld(makeTable({1}, {}));
+  EXPECT_EQ(svdWorld.run([&](shardrt_context *ctx) {
+    int64_t words[] = {4, 0, 1, 2, 1, n, n, address, n, 1, address, 1};
+    return shardrt_svd(ctx, words);
+  }),
+            SHARDRT_MEMORY);
+  EXPECT_NE(svdWorld.error().find("for a singular value decomposition"),
+            std::string::npos)
+      << svdWorld.error();
+}
