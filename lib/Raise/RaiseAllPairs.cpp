@@ -5,11 +5,9 @@
 #include "OpenRows.h"
 #include "Plain.h"
 #include "SplitPairs.h"
-#include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
-#include "shardc/Support/Passes.h"
 #include <set>
 
 namespace shardc {
@@ -491,11 +489,3 @@ struct RaiseAllPairsPass final
   }
 };
 } // namespace
-
-void shardc::buildRaisePipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createRaiseRingsPass());
-  pm.addPass(createRaiseAllPairsPass());
-  // Reshapes of what was cut differently, and what is left over.
-  pm.addPass(createCanonicalizePass());
-  pm.addPass(createMergeEqualOpsPass());
-}

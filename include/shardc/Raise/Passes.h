@@ -7,10 +7,6 @@
 
 namespace shardc {
 
-/// Softmax attention and its gradient to spmd.all_pairs and
-/// spmd.attention_backward (`--spmd-raise`).
-void buildRaisePipeline(mlir::OpPassManager &pm);
-
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "shardc/Raise/Passes.h.inc"
