@@ -16,7 +16,8 @@ The first is run through the pass (``// before: --spmd-pass=option`` says anothe
 command line); the result and the second must be printed alike. After
 ``// after, among others`` stand only the lines that the pass is about: each must be a
 line of the result, in this order. ``...`` marks what is left out. Each pass must have
-one. --print prints what comes out instead of comparing.
+one, and a file of test has to name it on a command line: an example alone is one case.
+--print prints what comes out instead of comparing.
 """
 
 from __future__ import annotations
@@ -80,6 +81,15 @@ def check(tool: ShardOpt, entry: Pass, example: re.Match[str], only_print: bool)
     return False
 
 
+def named_by_tests() -> set[str]:
+    """The passes that command lines of tests name, alone (``--spmd-pass``) or in a pipeline (``(spmd-pass)``)."""
+    found: set[str] = set()
+    for path in (ROOT / "test").rglob("*"):
+        if path.suffix in (".mlir", ".test", ".py", ".cpp") and path.is_file():
+            found.update(re.findall(r"(?:--|=|[(,\"])(spmd-[a-z0-9-]+)", path.read_text(errors="replace")))
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tool", metavar="SHARD_OPT")
@@ -90,7 +100,11 @@ def main() -> int:
     passes = [entry for entry in read_passes() if not options.names or entry.name in options.names]
     good, tool = True, ShardOpt(options.tool)
     run_examples = 0
+    named = named_by_tests()
     for entry in passes:
+        if entry.name not in named:
+            print(f"{entry.file}: no test names {entry.name}; write one that runs it alone")
+            good = False
         examples = [found for found in EXAMPLE.finditer(entry.description + "\n") if "func" in found["before"]]
         if not examples:
             print(f"{entry.file}: {entry.name} has no example that can be run")
