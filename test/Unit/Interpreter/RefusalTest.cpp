@@ -434,6 +434,10 @@ TEST_F(RefusalTest, OperandsThatDoNotGoTogether) {
        }) : (tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>))"},
       {"chlo.top_k", "%r:2 = chlo.top_k(%x, k = 4) : tensor<?xf32> -> "
                      "(tensor<4xf32>, tensor<4xi32>)"},
+      {"stablehlo.batch_norm_inference", R"(
+       %r = "stablehlo.batch_norm_inference"(%m, %x, %y, %x, %x) <{epsilon = 0.001 : f32, feature_index = 1 : i64}> : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?x?xf32>)"},
+      {"stablehlo.batch_norm_training", R"(
+       %r:3 = "stablehlo.batch_norm_training"(%m, %y, %x) <{epsilon = 0.001 : f32, feature_index = 0 : i64}> : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>))"},
       {"stablehlo.fft", R"(
        %r = stablehlo.fft %w, type = FFT, length = [4] : (tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>)"},
   };
@@ -448,33 +452,6 @@ TEST_F(RefusalTest, OperandsThatDoNotGoTogether) {
     EXPECT_TRUE(StringRef(said).ends_with(" when it runs"))
         << misfit.name.str() << ": " << said;
   }
-}
-
-// Of these no verifier asks whether the sizes fit, known or not.
-TEST_F(RefusalTest, NumbersForOtherFeatures) {
-  EXPECT_EQ(refusal(R"(
-    func.func @main() {
-      %x = stablehlo.constant dense<1.0> : tensor<2x3xf32>
-      %a = stablehlo.constant dense<1.0> : tensor<3xf32>
-      %b = stablehlo.constant dense<1.0> : tensor<4xf32>
-      %r = "stablehlo.batch_norm_inference"(%x, %a, %b, %a, %a)
-          <{epsilon = 0.001 : f32, feature_index = 1 : i64}>
-          : (tensor<2x3xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>,
-             tensor<3xf32>) -> tensor<2x3xf32>
-      return
-    })"),
-            "has 4 numbers for 3 features");
-  EXPECT_EQ(refusal(R"(
-    func.func @main() {
-      %x = stablehlo.constant dense<1.0> : tensor<2x3xf32>
-      %a = stablehlo.constant dense<1.0> : tensor<3xf32>
-      %r:3 = "stablehlo.batch_norm_training"(%x, %a, %a)
-          <{epsilon = 0.001 : f32, feature_index = 2 : i64}>
-          : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-          -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-      return
-    })"),
-            "has features in dim 2 of 2");
 }
 
 // What is handed on has the size that the type says: an op whose operands all
