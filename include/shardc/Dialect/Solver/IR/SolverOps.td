@@ -145,7 +145,7 @@ def Solver_EigenvectorsOp : Solver_Op<"eigenvectors"> {
 def Solver_EighOp : Solver_Op<"eigh"> {
   let summary = "Eigenvectors (columns) and ascending eigenvalues of Hermitian matrices.";
   let description = [{
-    Reads one triangle, by Jacobi rotations. A vector is known up to its sign (phase).
+    Reads one triangle. A vector is known up to its sign (phase).
     ```mlir
     %vectors, %values = solver.eigh %a, lower = true
         : (tensor<4x6x6xf32>) -> (tensor<4x6x6xf32>, tensor<4x6xf32>)
@@ -160,7 +160,7 @@ def Solver_OrthogonalizeOp : Solver_Op<"orthogonalize"> {
   let summary = "W = A V with orthogonal columns, V unitary.";
   let description = [{
     The columns of W, of descending norms `sigma`, are the left singular vectors times the singular
-    values; one-sided Jacobi rotations. A has at least as many rows as columns.
+    values. A has at least as many rows as columns.
     ```mlir
     %w, %sigma, %v = solver.orthogonalize %a : (tensor<4x6x3xf32>)
         -> (tensor<4x6x3xf32>, tensor<4x3xf32>, tensor<4x3x3xf32>)
