@@ -87,20 +87,23 @@ static double secondsAround(const Problem &problem, const OpNode &op,
 }
 
 void propagation::settleBroadcasts(Problem &problem) {
-  Reads reads = readsOf(problem);
+  std::optional<Reads> allReads;
   // Who reads comes first: a broadcast of a broadcast knows what is needed.
   for (const OpNode &op : llvm::reverse(problem.ops)) {
-    if (op.isEdge || op.results.size() != 1 || op.results[0] < 0 ||
-        !viewOf(problem, op).isBroadcast)
+    if (op.isEdge || op.results.size() != 1 || op.results[0] < 0)
       continue;
     int64_t number = op.results[0];
     TensorState &state = problem.tensors[number];
-    if (!state.locked.empty() ||
-        llvm::any_of(state.dims,
-                     [](const DimState &dim) { return dim.pinned; }))
+    // What is whole on each rank is moved nowhere.
+    auto isCut = [](const DimState &dim) { return !dim.axes.empty(); };
+    auto isPinned = [](const DimState &dim) { return dim.pinned; };
+    if (llvm::none_of(state.dims, isCut) || !state.locked.empty() ||
+        llvm::any_of(state.dims, isPinned) || !viewOf(problem, op).isBroadcast)
       continue;
-    std::optional<TensorState> needed =
-        neededLayout(problem, number, reads[number]);
+    if (!allReads)
+      allReads = readsOf(problem);
+    ArrayRef<Read> reads = (*allReads)[number];
+    std::optional<TensorState> needed = neededLayout(problem, number, reads);
     if (!needed || sameLayout(*needed, state))
       continue;
     double moved = secondsMoved(problem, state, *needed);
@@ -111,7 +114,7 @@ void propagation::settleBroadcasts(Problem &problem) {
     for (auto [dim, layout] : llvm::zip_equal(state.dims, needed->dims)) {
       dim.origins.clear();
       for (int64_t axis : layout.axes) {
-        dim.origins.push_back(originOf(problem, axis, reads[number]));
+        dim.origins.push_back(originOf(problem, axis, reads));
         isKnown &= dim.origins.back() >= 0;
       }
       dim.axes = layout.axes;
