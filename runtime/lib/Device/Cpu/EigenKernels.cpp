@@ -346,40 +346,33 @@ template <typename E> void Hermitian<E>::run() {
 
 } // namespace eigen
 
+/// `use(element)` of an element of the type that `call` is of.
+template <typename Call, typename Use>
+auto ofElement(const Call &call, const Use &use) {
+  if (call.partBytes == 4)
+    return call.isComplex ? use(eigen::Complex<float>()) : use(0.0f);
+  return call.isComplex ? use(eigen::Complex<double>()) : use(0.0);
+}
+
 int64_t eighScratch(const EighCall &call) {
-  using eigen::Hermitian, eigen::Complex;
-  if (call.partBytes == 4)
-    return call.isComplex ? Hermitian<Complex<float>>::scratch(call)
-                          : Hermitian<float>::scratch(call);
-  return call.isComplex ? Hermitian<Complex<double>>::scratch(call)
-                        : Hermitian<double>::scratch(call);
+  return ofElement(call, [&](auto element) {
+    return eigen::Hermitian<decltype(element)>::scratch(call);
+  });
 }
-
 int64_t svdScratch(const SvdCall &call) {
-  using eigen::Singular, eigen::Complex;
-  if (call.partBytes == 4)
-    return call.isComplex ? Singular<Complex<float>>::scratch(call)
-                          : Singular<float>::scratch(call);
-  return call.isComplex ? Singular<Complex<double>>::scratch(call)
-                        : Singular<double>::scratch(call);
+  return ofElement(call, [&](auto element) {
+    return eigen::Singular<decltype(element)>::scratch(call);
+  });
 }
-
-void svd(const SvdCall &call, char *scratch) {
-  using eigen::Singular, eigen::Complex;
-  if (call.partBytes == 4)
-    return call.isComplex ? Singular<Complex<float>>(call, scratch).run()
-                          : Singular<float>(call, scratch).run();
-  return call.isComplex ? Singular<Complex<double>>(call, scratch).run()
-                        : Singular<double>(call, scratch).run();
-}
-
 void eigh(const EighCall &call, char *scratch) {
-  using eigen::Hermitian, eigen::Complex;
-  if (call.partBytes == 4)
-    return call.isComplex ? Hermitian<Complex<float>>(call, scratch).run()
-                          : Hermitian<float>(call, scratch).run();
-  return call.isComplex ? Hermitian<Complex<double>>(call, scratch).run()
-                        : Hermitian<double>(call, scratch).run();
+  ofElement(call, [&](auto element) {
+    eigen::Hermitian<decltype(element)>(call, scratch).run();
+  });
+}
+void svd(const SvdCall &call, char *scratch) {
+  ofElement(call, [&](auto element) {
+    eigen::Singular<decltype(element)>(call, scratch).run();
+  });
 }
 } // namespace
 
