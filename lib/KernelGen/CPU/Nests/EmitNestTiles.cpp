@@ -614,18 +614,19 @@ void NestEmitter::emitLaneSums(const State &state, const Tile &tile) {
         b, loc, combiningKind(combiner), total, none,
         isFloat ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none));
   };
-  // `total` is of `lanes` rows from `row` on, which `emitter` has along lanes.
+  // `total` of an output is of `lanes` rows from `row` on, which `emitter` has
+  // along its lanes.
   auto finishFrom = [&](NestEmitter &emitter, int64_t row, int64_t column,
                         int64_t lanes,
-                        llvm::function_ref<Value(size_t)> totalOf) {
+                        llvm::function_ref<Value(size_t)> total) {
     SmallVector<Value> mine;
     for (auto [i, output] : llvm::enumerate(nest.outputs)) {
-      Value total = totalOf(i), start = nest.initial[i];
+      Value start = nest.initial[i];
       if (!start)
         start = emitter.load(output, state.pointers[outputAt(i)],
                              emitter.tileOffset(output, row, column, 0, lanes),
                              lanes, {});
-      mine.push_back(combine(i, splat(b, loc, start, lanes), total));
+      mine.push_back(combine(i, splat(b, loc, start, lanes), total(i)));
     }
     emitter.finish(state, tile, row, column, 0, mine, lanes, {});
   };

@@ -525,8 +525,7 @@ static void generate(linalg::GenericOp op, const cpu::ScheduleTarget &target,
     return nest;
   };
   FailureOr<cpu::Nest> nest = describe();
-  if (epilogue && succeeded(nest) &&
-      cpu::finishesApart(*nest, cpu::chooseSchedule(*nest, target))) {
+  if (epilogue && succeeded(nest) && cpu::finishesApart(*nest, target)) {
     epilogue = {};
     nest = describe();
   }

@@ -167,9 +167,7 @@ bool canDescribe(linalg::GenericOp op) {
   return true;
 }
 
-/// Pointer to a memref's first element.
-static Value pointerOf(Arith &arith, Value memref, Quantity offset,
-                       Type element) {
+Value pointerOf(Arith &arith, Value memref, Quantity offset, Type element) {
   OpBuilder &b = arith.b;
   Location loc = arith.loc;
   Value address =

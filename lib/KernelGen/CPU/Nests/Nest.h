@@ -179,6 +179,10 @@ std::optional<PartOfComplex> partOfComplex(mlir::Value memref);
 void splitComplex(mlir::Operation *root);
 void eraseUnusedParts(mlir::Operation *root);
 
+/// A pointer to the element of `memref` that is `offset` behind its first one.
+mlir::Value pointerOf(Arith &arith, mlir::Value memref, Quantity offset,
+                      mlir::Type element);
+
 /// The access of `memref`, strided, through `map`, which is linear and whose
 /// dim i is dim `dims[i]` of `count`. With `sizes`, strides that follow from
 /// sizes are what these say.
@@ -215,9 +219,9 @@ struct ScheduleTarget {
 Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target);
 
 /// True if the epilogue is better done in a loop of its own: sums run along the
-/// lanes of `schedule`, so that each of its results is a scalar, and functions
-/// of scalars take as long as those of whole vectors.
-bool finishesApart(const Nest &nest, const Schedule &schedule);
+/// lanes, so that each of its results is a scalar, and functions of scalars
+/// take as long as those of whole vectors.
+bool finishesApart(const Nest &nest, const ScheduleTarget &target);
 
 /// The tile of a product's schedule; nullopt of others, which have none.
 std::optional<Tile> tileOf(const Nest &nest, const Schedule &schedule);

@@ -443,24 +443,6 @@ static int64_t sideBySide(const Nest &nest, unsigned vectorBits) {
   return fit >= kMost ? kMost : fit >= 2 ? 2 : 1;
 }
 
-bool finishesApart(const Nest &nest, const Schedule &schedule) {
-  if (!nest.epilogue || !schedule.vecReduces || schedule.lanes == 1)
-    return false;
-  linalg::GenericOp epilogue = nest.epilogue;
-  int64_t formulas = 0, results = 1, terms = 1, bytes = 0;
-  for (Operation &op : epilogue.getBody()->without_terminator())
-    formulas += formulaTime(op);
-  for (const Dim &dim : nest.dims)
-    (dim.reduces ? terms : results) *= dim.size.guess();
-  for (const Access &input : nest.inputs)
-    bytes += elementBytes(input.element);
-  int64_t lanes = std::min(schedule.lanes, results);
-  // What is summed up comes at 32 bytes a nanosecond, and the sum goes through
-  // memory.
-  int64_t moved = 100 * (terms * bytes / 32 + 1);
-  return formulas * (lanes - 1) * 10 > moved;
-}
-
 /// Lanes of a register that elements of `nest` fill, the widest.
 static int64_t lanesOf(const Nest &nest, unsigned vectorBits) {
   unsigned width = 32;
@@ -534,6 +516,29 @@ Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target) {
     }
   }
   return schedule;
+}
+
+bool finishesApart(const Nest &nest, const ScheduleTarget &target) {
+  if (!nest.epilogue)
+    return false;
+  linalg::GenericOp epilogue = nest.epilogue;
+  int64_t formulas = 0, results = 1, terms = 1, bytes = 0;
+  for (Operation &op : epilogue.getBody()->without_terminator())
+    formulas += formulaTime(op);
+  if (formulas == 0)
+    return false;
+  Schedule schedule = chooseSchedule(nest, target);
+  if (!schedule.vecReduces || schedule.lanes == 1)
+    return false;
+  for (const Dim &dim : nest.dims)
+    (dim.reduces ? terms : results) *= dim.size.guess();
+  for (const Access &input : nest.inputs)
+    bytes += elementBytes(input.element);
+  int64_t lanes = std::min(schedule.lanes, results);
+  // What is summed up comes at 32 bytes a nanosecond, and the sum goes through
+  // memory.
+  int64_t moved = 100 * (terms * bytes / 32 + 1);
+  return formulas * (lanes - 1) * 10 > moved;
 }
 
 } // namespace shardc::cpu

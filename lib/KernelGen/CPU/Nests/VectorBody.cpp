@@ -36,33 +36,26 @@ static Value gatherAnywhere(OpBuilder &builder, memref::LoadOp load,
                             Value mask) {
   Location loc = load.getLoc();
   Arith arith(builder, loc);
-  MemRefType memref = load.getMemRefType();
   SmallVector<int64_t> strides;
   int64_t offset;
-  (void)memref.getStridesAndOffset(strides, offset);
-  Value place = arith.index(offset);
+  (void)load.getMemRefType().getStridesAndOffset(strides, offset);
+  Value place;
   for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
-    bool isVector =
-        isa<VectorType>(index.getType()) || isa<VectorType>(place.getType());
-    int64_t width = isVector ? lanes : 1;
-    Value step = splat(builder, loc, arith.index(stride),
-                       isa<VectorType>(index.getType()) ? lanes : 1);
-    Value distance = arith::MulIOp::create(builder, loc, index, step);
-    place =
-        arith::AddIOp::create(builder, loc, splat(builder, loc, place, width),
-                              splat(builder, loc, distance, width));
+    Value distance =
+        arith::MulIOp::create(builder, loc, splat(builder, loc, index, lanes),
+                              splat(builder, loc, arith.index(stride), lanes));
+    if (place)
+      distance = arith::AddIOp::create(builder, loc, place, distance);
+    place = distance;
   }
   auto type = VectorType::get({lanes}, load.getType());
   place = arith::IndexCastOp::create(
       builder, loc, VectorType::get({lanes}, builder.getI64Type()), place);
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                              load.getMemRef());
-  base = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  base = LLVM::IntToPtrOp::create(builder, loc, pointer, base);
-  Value places =
-      LLVM::GEPOp::create(builder, loc, VectorType::get({lanes}, pointer),
-                          load.getType(), base, ValueRange{place});
+  Value base =
+      pointerOf(arith, load.getMemRef(), Quantity::of(offset), load.getType());
+  Value places = LLVM::GEPOp::create(builder, loc,
+                                     VectorType::get({lanes}, base.getType()),
+                                     load.getType(), base, ValueRange{place});
   if (!mask)
     mask = arith::ConstantOp::create(
         builder, loc,
