@@ -8,9 +8,13 @@
 
 #include "Device/Emulated/Block.h"
 #include "shardrt/TensorMap.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <memory>
 #include <numeric>
 
 using namespace shardrt;
@@ -105,6 +109,35 @@ TEST(Emulator, ReversesEachBlock) {
     for (int32_t i = 0; i < 128; ++i)
       EXPECT_EQ(result[i], i / 64 * 64 + 63 - i % 64);
   }
+}
+
+int64_t mappingsOfProcess() {
+  std::ifstream maps("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+/// A device stays as long as its program, and a process may keep thousands.
+TEST(Emulator, DevicesShareStacks) {
+  std::vector<int32_t> buffer(64);
+  Allocations allocations;
+  allocations.add(reinterpret_cast<uintptr_t>(buffer.data()), 256);
+  int64_t arguments[] = {tagged(buffer.data())};
+  BlockRunner::Launch launch;
+  launch.kernel = reverse<true>;
+  launch.arguments = arguments;
+  launch.threads = 64;
+  launch.sharedBytes = 256;
+  launch.hasBarriers = true;
+  std::vector<std::unique_ptr<BlockRunner>> runners;
+  auto runAnother = [&] {
+    runners.push_back(std::make_unique<BlockRunner>());
+    EXPECT_TRUE(runners.back()->run(launch, allocations));
+  };
+  runAnother();
+  int64_t mappings = mappingsOfProcess();
+  for (int i = 0; i < 20; ++i)
+    runAnother();
+  EXPECT_LT(mappingsOfProcess(), mappings + 64);
 }
 
 void sumOfWarp(Thread *thread, const int64_t *args) {

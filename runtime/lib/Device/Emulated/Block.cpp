@@ -103,6 +103,15 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
   time = 0;
   written.clear();
   published.clear();
+  bool done = runBlocks();
+  for (const std::unique_ptr<Lane> &lane : lanes)
+    lane->fiber.end();
+  return done;
+}
+
+bool BlockRunner::runBlocks() {
+  const Launch &launch = *now;
+  int32_t together = launch.cluster;
   // In any order: none may count on another.
   int64_t count =
       int64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / together;

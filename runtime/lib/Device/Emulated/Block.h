@@ -347,6 +347,7 @@ private:
   /// Byte `offset` of shared memory is read, which nobody has written so far.
   void readUnwritten(int64_t offset, const std::string &reader,
                      const char *where);
+  bool runBlocks();
   bool runPlain();
   bool runFibers();
   void resume(Lane &lane);

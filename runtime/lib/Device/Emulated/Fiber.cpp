@@ -3,8 +3,11 @@
 #include "Device/Emulated/Fiber.h"
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace shardrt;
 
@@ -12,20 +15,51 @@ using namespace shardrt;
 // are all in their frames. Pages that nothing touches cost no memory.
 static constexpr size_t stackBytes = 256 << 10;
 
-Fiber::~Fiber() {
-  if (stack)
-    munmap(stack, bytes);
+static size_t pageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+static size_t mappedBytes() { return stackBytes + pageBytes(); }
+
+namespace {
+/// The stacks of a process that no fiber has.
+class IdleStacks {
+public:
+  /// Null if there is no memory for another.
+  char *take() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!all.empty()) {
+        char *stack = all.back();
+        all.pop_back();
+        return stack;
+      }
+    }
+    void *memory = mmap(nullptr, mappedBytes(), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      return nullptr;
+    mprotect(memory, pageBytes(), PROT_NONE);
+    return static_cast<char *>(memory);
+  }
+  void give(char *stack) {
+    std::lock_guard<std::mutex> lock(mutex);
+    all.push_back(stack);
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<char *> all;
+};
+} // namespace
+
+/// Never destroyed: devices may end after it would be.
+static IdleStacks &idleStacks() {
+  static auto *stacks = new IdleStacks;
+  return *stacks;
 }
 
-static char *mapStack(size_t &bytes) {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  bytes = stackBytes + page;
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    return nullptr;
-  mprotect(memory, page, PROT_NONE);
-  return static_cast<char *>(memory);
+void Fiber::end() {
+  if (stack)
+    idleStacks().give(std::exchange(stack, nullptr));
 }
 
 #ifdef __x86_64__
@@ -71,11 +105,12 @@ void shardrt::switchContext(Context &from, Context &to) {
 }
 
 bool Fiber::start(void (*entry)(void *), void *argument) {
-  if (!stack && !(stack = mapStack(bytes)))
+  if (!stack && !(stack = idleStacks().take()))
     return false;
   // As shardrt_switch_stack leaves a stack: six registers and where to go on. A
   // call finds the stack 16-byte aligned.
-  auto top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t(15);
+  auto top =
+      (reinterpret_cast<uintptr_t>(stack) + mappedBytes()) & ~uintptr_t(15);
   auto *slots = reinterpret_cast<void **>(top) - 9;
   std::memset(slots, 0, 8 * sizeof(void *));
   slots[3] = argument;                        // r12
@@ -99,14 +134,13 @@ static void begin(unsigned high, unsigned low) {
 }
 
 bool Fiber::start(void (*newEntry)(void *), void *newArgument) {
-  if (!stack && !(stack = mapStack(bytes)))
+  if (!stack && !(stack = idleStacks().take()))
     return false;
   entry = newEntry;
   argument = newArgument;
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   getcontext(&context.context);
-  context.context.uc_stack.ss_sp = stack + page;
-  context.context.uc_stack.ss_size = bytes - page;
+  context.context.uc_stack.ss_sp = stack + pageBytes();
+  context.context.uc_stack.ss_size = stackBytes;
   context.context.uc_link = nullptr;
   auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(this));
   makecontext(&context.context, reinterpret_cast<void (*)()>(&begin), 2,

@@ -7,7 +7,6 @@
 #ifndef SHARDRT_DEVICE_EMULATED_FIBER_H
 #define SHARDRT_DEVICE_EMULATED_FIBER_H
 
-#include <cstddef>
 #ifndef __x86_64__
 #include <ucontext.h>
 #endif
@@ -26,23 +25,26 @@ struct Context {
 /// Leaves the running stack at `from` and goes on where `to` was left.
 void switchContext(Context &from, Context &to);
 
-/// A stack of its own with a guard page below it.
+/// A stack with a guard page below it, from start to end. Fibers of a process
+/// share the stacks that none has: each is two of the mappings that a process
+/// may have (65,530 on Linux), and devices stay as long as their programs.
 class Fiber {
 public:
   Fiber() = default;
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
-  ~Fiber();
+  ~Fiber() { end(); }
 
   /// Lets the fiber begin, when it is next switched to, in `entry(argument)`,
   /// which must not return. False if there is no memory for its stack.
   bool start(void (*entry)(void *), void *argument);
+  /// Leaves it where it is, for good.
+  void end();
 
   Context context;
 
 private:
   char *stack = nullptr;
-  size_t bytes = 0;
 #ifndef __x86_64__
 public:
   void (*entry)(void *) = nullptr;
