@@ -14,7 +14,8 @@
 // one size: those that are shorter are filled up with elements that have no
 // place, which come last.
 //
-// top_k takes the candidates of each rank and then the best of those.
+// top_k takes the candidates of each rank and then the best of those: of all
+// rows, or of the rows that a rank gets for it.
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
@@ -634,9 +635,23 @@ static Value takeFirst(Localization &localization, Value value,
                   value, offsets, blockSizes(localization, tables), strides);
 }
 
+/// Lets other dims of `tables`, as far as they can, be cut along the axes that
+/// cut the last one, which becomes `last`.
+static SmallVector<IntervalTable> cutOthers(Localization &localization,
+                                            ArrayRef<IntervalTable> tables,
+                                            const IntervalTable &last) {
+  SmallVector<IntervalTable> moved(tables);
+  int64_t dim = tables.size() - 1;
+  moveCuts(localization, moved, dim,
+           llvm::to_vector(llvm::seq<int64_t>(0, dim)));
+  moved[dim] = last;
+  return moved;
+}
+
 /// Each rank's first k, or all it has, in the order of top_k; then the first k
 /// of all ranks', one rank's behind the other's, so that of equals the lower
-/// goes first.
+/// goes first. Where there are other dims, a rank picks for a part of them.
+/// Candidates travel with their places: where the whole is less, it travels.
 static LocalResults localizeTopK(Operation *op, Localization &localization) {
   int64_t dim = shapeOf(op->getOperand(0)).size() - 1,
           k = shapeOf(op->getResult(0))[dim];
@@ -650,16 +665,21 @@ static LocalResults localizeTopK(Operation *op, Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op->getLoc();
   SmallVector<IntervalTable> tables = localization.operandTables(0),
-                             kept = tables, gathered = tables;
+                             kept = tables;
   int64_t total = 0;
   for (Interval &interval : kept[dim].intervals) {
     int64_t count = std::min(k, interval.size());
     interval = {total, total + count};
     total += count;
   }
-  gathered[dim] = wholeTable(total);
   Value block = localization.operands()[0];
   Type places = getElementTypeOrSelf(op->getResult(1).getType());
+  int64_t bits = getElementTypeOrSelf(block.getType()).getIntOrFloatBitWidth();
+  if (total * (bits + places.getIntOrFloatBitWidth()) >
+      shapeOf(op->getOperand(0))[dim] * bits)
+    return runTransposed(op, localization, /*mustBalance=*/false);
+  SmallVector<IntervalTable> gathered =
+      cutOthers(localization, kept, wholeTable(total));
   auto blockOf = [&](ArrayRef<IntervalTable> lie) {
     return blockType(lie, places);
   };
@@ -695,11 +715,15 @@ static LocalResults localizeTopK(Operation *op, Localization &localization) {
   for (Value &value : best)
     value = localization.exchange(value, kept, gathered, {},
                                   "picks from the candidates of all ranks");
+  SmallVector<IntervalTable> picked(gathered);
+  picked[dim] = wholeTable(k);
   SmallVector<Value> results;
   for (auto [i, sorted] : llvm::enumerate(
            sortDescending(builder, loc, best[0], best[1]).getResults()))
-    results.push_back(
-        takeFirst(localization, sorted, localization.resultTables(i)));
+    results.push_back(localization.exchange(
+        takeFirst(localization, sorted, picked), picked,
+        localization.resultTables(i), {},
+        "gives what it picked to the ranks that need it"));
   return results;
 }
 
@@ -715,6 +739,10 @@ struct TopKRule : ShardingRuleOpInterface::FallbackModel<TopKRule> {
     int64_t factor = rule.addFactor(shape.back(), FactorKind::Distributed);
     rule.factors[factor].movedBytes =
         4 * (bytesOf(op->getResult(0)) + bytesOf(op->getResult(1)));
+    // Rows are picked where a part of them is.
+    for (size_t dim = 0; dim + 1 < shape.size(); ++dim)
+      if (shape[dim] > 1)
+        rule.factors[factor].carriers.push_back(dim);
     operand.dims.push_back(IndexMap::identity(factor));
     result.dims.push_back(wholeDim(rule, shapeOf(op->getResult(0)).back()));
     rule.operands = {operand};

@@ -1026,6 +1026,20 @@ func.func @main(%a: tensor<5x6xi64>) -> (tensor<5x2xi64>, tensor<5x2xi32>) {
   return %0#0, %0#1 : tensor<5x2xi64>, tensor<5x2xi32>
 }
 
+// CASE top_k_of_most
+// RULE ([a, b]) -> ([a, c], [a, c]) {a=3, b=6 distributed, c=4 whole}
+func.func @main(%a: tensor<3x6xi64>) -> (tensor<3x4xi64>, tensor<3x4xi32>) {
+  %0:2 = chlo.top_k(%a, k = 4) : tensor<3x6xi64> -> (tensor<3x4xi64>, tensor<3x4xi32>)
+  return %0#0, %0#1 : tensor<3x4xi64>, tensor<3x4xi32>
+}
+
+// CASE top_k_of_a_line
+// RULE ([a]) -> ([b], [b]) {a=9 distributed, b=2 whole}
+func.func @main(%a: tensor<9xi64>) -> (tensor<2xi64>, tensor<2xi32>) {
+  %0:2 = chlo.top_k(%a, k = 2) : tensor<9xi64> -> (tensor<2xi64>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2xi64>, tensor<2xi32>
+}
+
 // CASE fft
 // RULE ([a, c]) -> ([a, b]) {a=3, b=5 travels, c=8 travels}
 func.func @main(%a: tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>> {

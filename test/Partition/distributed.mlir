@@ -18,9 +18,10 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-COUNT-2: spmd.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [4:8, 0:4, 12:16, 8:12]>]
 // CHECK-COUNT-2: spmd.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [0:0, 8:12, 4:8, 12:12]>]
 
-// Two candidates a rank.
-// CHECK: chlo.top_k(%{{.*}}, k = 2) : tensor<3x4xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
-// CHECK: spmd.all_gather {{.*}} reason "'chlo.top_k' picks from the candidates of all ranks"{{.*}} : tensor<3x2xf32> -> tensor<3x8xf32>
+// Two candidates a rank, to the rank that picks for their row. All ranks need what it picks.
+// CHECK: chlo.top_k(%{{.*}}, k = 2) : tensor<3x16xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+// CHECK: spmd.all_to_all {{.*}} reason "'chlo.top_k' picks from the candidates of all ranks"{{.*}} : tensor<3x2xf32> -> tensor<?x8xf32>
+// CHECK: spmd.all_gather {{.*}} reason "'chlo.top_k' gives what it picked to the ranks that need it"{{.*}} : tensor<?x2xf32> -> tensor<3x2xf32>
 
 // One value a rank.
 // CHECK: spmd.all_gather {{.*}} reason "'stablehlo.reduce' combines one value a rank"{{.*}} : tensor<1x3xf32> -> tensor<4x3xf32>
@@ -32,8 +33,9 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-NOT: all_gather
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %b: tensor<16xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
-                %c: tensor<3x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
-    -> (tensor<8x8xf32>, tensor<16xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<3x2xf32>, tensor<3xi32>, tensor<3x16xf32>) {
+                %c: tensor<3x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %d: tensor<3x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> (tensor<8x8xf32>, tensor<16xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<3x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, tensor<3xi32>, tensor<3x16xf32>) {
   %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64, is_stable = true}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -45,7 +47,7 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
     %1 = stablehlo.compare LT, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>
   }) : (tensor<16xi32>, tensor<16xi32>) -> (tensor<16xi32>, tensor<16xi32>)
-  %3:2 = chlo.top_k(%c, k = 2) : tensor<3x16xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  %3:2 = chlo.top_k(%d, k = 2) : tensor<3x64xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
   %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %first = stablehlo.constant dense<0> : tensor<i32>
   %line = stablehlo.iota dim = 1 : tensor<3x16xi32>
