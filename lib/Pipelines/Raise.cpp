@@ -52,6 +52,9 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createDropUnitSumsPass());
   // What loops are left are no rings, and their ops keep their sums.
   pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
+  // Behind zeros that are left out, sums would be added in another order.
+  if (!options.noRaise && !options.unsharded && !options.reproducible)
+    pm.addNestedPass<func::FuncOp>(createShowBandsPass());
   pm.addPass(createCanonicalizePass());
   pm.addPass(createMergeEqualOpsPass());
   // It may be left out, so that what it promises is what import does.

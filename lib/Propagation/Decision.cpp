@@ -6,7 +6,7 @@
 // travel before and after, and the memory that each rank goes through.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/Propagation/Problem.h"
+#include "Followed.h"
 #include <cmath>
 
 using namespace shardc;
@@ -83,9 +83,13 @@ public:
   /// See propagation::bytesAsked; of a rank that has `share` of the op.
   double bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
                     double share) const;
+  double bytesHeld(ArrayRef<FactorState> factors, int64_t factor) const;
   /// True if ranks publish which rows they ask for: they synchronise
   /// once more than for a gather.
   bool asksFirst(ArrayRef<FactorState> factors, int64_t factor) const;
+  /// Bytes that arrive at all ranks together when the local form communicates
+  /// along `factor`, which is cut.
+  double bytesOfLocalForm(ArrayRef<FactorState> factors, int64_t factor) const;
   /// True if rows are picked along `factor` out of one operand.
   bool isGathered(int64_t factor) const;
   /// The part of the op that one rank computes.
@@ -237,12 +241,10 @@ bool Decider::isGathered(int64_t factor) const {
              }) == 1;
 }
 
-/// Bytes that arrive at all ranks together, each of which computes `share` of
-/// the op, when rows travel along `factor`. Of rows that are asked for at
-/// random out of an operand, a rank gets each once.
-double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
-                           double share) const {
-  double wanted = view.rule->factors[factor].askedBytes * share, held = 0;
+/// Bytes of the operand that has `factor`, of which a rank has what it does of
+/// other factors.
+double Decider::bytesHeld(ArrayRef<FactorState> factors, int64_t factor) const {
+  double held = 0;
   for (auto [number, dims] : llvm::zip_equal(op.operands, view.operands)) {
     if (!holds(number, dims, factor))
       continue;
@@ -252,6 +254,16 @@ double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
           !factors[dim.factor].axes.empty())
         held /= double(problem.shards(factors[dim.factor].axes));
   }
+  return held;
+}
+
+/// Bytes that arrive at all ranks together, each of which computes `share` of
+/// the op, when rows travel along `factor`. Of rows that are asked for at
+/// random out of an operand, a rank gets each once.
+double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
+                           double share) const {
+  double wanted = view.rule->factors[factor].askedBytes * share,
+         held = bytesHeld(factors, factor);
   if (isGathered(factor) && held > 0)
     wanted = held * (1 - std::exp(-wanted / held));
   return double(problem.numRanks()) * wanted *
@@ -300,6 +312,18 @@ double Decider::shareOf(ArrayRef<FactorState> factors) const {
   return share;
 }
 
+double Decider::bytesOfLocalForm(ArrayRef<FactorState> factors,
+                                 int64_t factor) const {
+  const Factor &moved = view.rule->factors[factor];
+  int64_t followed = followedBy(*view.rule, moved);
+  if (followed < 0 || factors[followed].axes == factors[factor].axes)
+    return moved.movedBytes;
+  return bytesHeld(factors, factor) *
+         (double(problem.numRanks()) -
+          double(problem.numRanks()) /
+              double(problem.shards(factors[factor].axes)));
+}
+
 /// Seconds, summed over ranks.
 double Decider::costOf(ArrayRef<FactorState> factors) const {
   const Cost &price = problem.cost;
@@ -309,7 +333,9 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
-    cost += price.move(factor.movedBytes, state.axes);
+    cost += price.move(
+        bytesOfLocalForm(factors, &factor - view.rule->factors.begin()),
+        state.axes);
     if (factor.kind == FactorKind::Reduction &&
         !isAsked(factors, &factor - view.rule->factors.begin())) {
       partial *= double(problem.shards(state.axes));

@@ -10,7 +10,8 @@
 // boundaries settled.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/Propagation/Problem.h"
+#include "Followed.h"
+#include <cmath>
 #include <deque>
 
 using namespace shardc;
@@ -82,10 +83,10 @@ private:
   /// Keeps axes that would be lost across `op` along the carriers of its
   /// factors.
   void carry(int64_t op);
-  /// Cuts one more dim of one side of `op`, the best of `carriers`, along
-  /// `axis`.
-  void carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults,
-                 int64_t axis, int64_t origin);
+  /// Cuts one more dim of one side of `op`, the best of the carriers of
+  /// `factor`, along `axis`, which cuts `lost`.
+  void carryAxis(int64_t op, const Factor &factor, bool toResults,
+                 const DimState &lost, int64_t axis, int64_t origin);
   SmallVector<Source, 4> sourcesOf(int64_t op, int64_t factor) const;
   bool isUsedElsewhere(int64_t op, int64_t factor, int64_t axis) const;
   SmallVector<int64_t, 2> agreeOnAxes(int64_t op, int64_t factor,
@@ -221,32 +222,43 @@ void Propagator::carry(int64_t op) {
       // Of the axes on one side, those that the other has not.
       if (factor.carriers.empty())
         continue;
-      SmallVector<std::pair<int64_t, int64_t>> lost;
+      SmallVector<std::tuple<DimState, int64_t, int64_t>, 2> lost;
       for (const Slot &slot : slots[op]) {
         const DimState &dim = problem.tensors[slot.tensor].dims[slot.dim];
         if (slot.view.factor == int64_t(number) && slot.isResult == ofResults &&
             isVisible(dim))
           for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
-            lost.push_back({axis, origin});
+            lost.push_back({dim, axis, origin});
       }
-      for (auto [axis, origin] : lost)
+      for (const auto &[dim, axis, origin] : lost)
         if (llvm::none_of(slots[op], [&, axis = axis](const Slot &slot) {
               return slot.isResult != ofResults &&
                      problem.tensors[slot.tensor].dimOfAxis(axis) >= 0;
             }))
-          carryAxis(op, factor.carriers, !ofResults, axis, origin);
+          carryAxis(op, factor, !ofResults, dim, axis, origin);
     }
 }
 
-void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
-                           bool toResults, int64_t axis, int64_t origin) {
+/// Blocks of `size` elements that are to their dim what those of `bounds` are
+/// to theirs.
+static Boundaries inProportion(const Boundaries &bounds, int64_t size) {
+  std::vector<int64_t> places;
+  for (int64_t place : bounds.indices())
+    places.push_back(static_cast<int64_t>(std::llround(
+        static_cast<double>(place) * static_cast<double>(size) /
+        static_cast<double>(std::max<int64_t>(1, bounds.size())))));
+  return *Boundaries::fromBounds(places);
+}
+
+void Propagator::carryAxis(int64_t op, const Factor &factor, bool toResults,
+                           const DimState &lost, int64_t axis, int64_t origin) {
   const RuleView &view = views[op];
   ShardCount ranks = problem.shards(axis);
   // The first dim that gives every rank something; else the one that gives
   // most.
   const Slot *best = nullptr;
   int64_t bestLength = 1;
-  for (int64_t carrier : carriers)
+  for (int64_t carrier : factor.carriers)
     for (const Slot &slot : slots[op]) {
       const TensorState &tensor = problem.tensors[slot.tensor];
       const DimState &dim = tensor.dims[slot.dim];
@@ -273,6 +285,10 @@ void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
   Boundaries blocks =
       factorFromDim(view, *best->map, best->view.kind, best->view.factor, whole)
           .refine(ranks);
+  // What reads rows nearby is cut where they are.
+  if (followedBy(*view.rule, factor) == best->view.factor && dim.axes.empty() &&
+      lost.axes.size() == 1 && !lost.bounds.formula())
+    blocks = inProportion(lost.bounds, blocks.size());
   dim.axes.push_back(axis);
   dim.origins.push_back(origin);
   dim.bounds =

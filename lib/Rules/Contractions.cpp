@@ -1,5 +1,5 @@
 //===- Contractions.cpp - Dot products and convolutions -------------------===//
-#include "RuleUtils.h"
+#include "Bands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -84,11 +84,20 @@ dotRule(Value lhs, Value rhs, Value product, FactorKind summed,
 }
 
 static FailureOr<ShardingRule> dotGeneralRule(stablehlo::DotGeneralOp op) {
+  if (std::optional<BandedProduct> banded = bandedProduct(op))
+    return bandedRule(op, *banded);
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
   return dotRule(
       op.getLhs(), op.getRhs(), op.getResult(), summedKind(op),
       dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
       dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
+}
+
+static LocalResults localizeDotGeneral(stablehlo::DotGeneralOp op,
+                                       Localization &localization) {
+  if (std::optional<BandedProduct> banded = bandedProduct(op))
+    return localizeBanded(op, *banded, localization);
+  return localizeSum(op, localization);
 }
 
 static FailureOr<ShardingRule> plainDotRule(stablehlo::DotOp op) {
@@ -313,8 +322,7 @@ static LocalResults localizeConvolution(stablehlo::ConvolutionOp op,
 }
 
 void rules::attachContractions(MLIRContext *context) {
-  attach<stablehlo::DotGeneralOp, dotGeneralRule,
-         localizeSum<stablehlo::DotGeneralOp>>(context);
+  attach<stablehlo::DotGeneralOp, dotGeneralRule, localizeDotGeneral>(context);
   attach<stablehlo::DotOp, plainDotRule, localizeSum<stablehlo::DotOp>>(
       context);
   attach<stablehlo::ConvolutionOp, convolutionRule, localizeConvolution>(

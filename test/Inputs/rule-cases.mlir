@@ -568,6 +568,40 @@ func.func @main(%a: tensor<5xi64>, %b: tensor<5xi64>) -> tensor<i64> {
   return %0 : tensor<i64>
 }
 
+// CASE dot_of_a_band
+// RULE ([a, b], [c, d]) -> ([b, d]) {a=6 whole, b=5, c=6 travels, d=3}
+func.func @main(%w: tensor<6x5xi64>, %x: tensor<6x3xi64>) -> tensor<5x3xi64> {
+  %zero = stablehlo.constant dense<0> : tensor<6x5xi64>
+  %begins = stablehlo.constant dense<[0, 1, 2, 4, 4]> : tensor<5xi32>
+  %ends = stablehlo.constant dense<[2, 3, 2, 5, 6]> : tensor<5xi32>
+  %rows = stablehlo.iota dim = 0 : tensor<6x5xi32>
+  %begin = stablehlo.broadcast_in_dim %begins, dims = [1] : (tensor<5xi32>) -> tensor<6x5xi32>
+  %end = stablehlo.broadcast_in_dim %ends, dims = [1] : (tensor<5xi32>) -> tensor<6x5xi32>
+  %behind = stablehlo.compare GE, %rows, %begin, SIGNED : (tensor<6x5xi32>, tensor<6x5xi32>) -> tensor<6x5xi1>
+  %before = stablehlo.compare LT, %rows, %end, SIGNED : (tensor<6x5xi32>, tensor<6x5xi32>) -> tensor<6x5xi1>
+  %inside = stablehlo.and %behind, %before : tensor<6x5xi1>
+  %band = stablehlo.select %inside, %w, %zero : tensor<6x5xi1>, tensor<6x5xi64>
+  %0 = stablehlo.dot_general %band, %x, contracting_dims = [0] x [0] : (tensor<6x5xi64>, tensor<6x3xi64>) -> tensor<5x3xi64>
+  return %0 : tensor<5x3xi64>
+}
+
+// CASE dot_with_a_band
+// RULE ([d, c], [b, a]) -> ([d, b]) {a=6 whole, b=7, c=6 travels, d=3}
+func.func @main(%w: tensor<7x6xi64>, %x: tensor<3x6xi64>) -> tensor<3x7xi64> {
+  %zero = stablehlo.constant dense<0> : tensor<7x6xi64>
+  %begins = stablehlo.constant dense<[0, 0, 1, 2, 3, 4, 4]> : tensor<7xi32>
+  %ends = stablehlo.constant dense<[1, 2, 3, 4, 5, 6, 6]> : tensor<7xi32>
+  %rows = stablehlo.iota dim = 1 : tensor<7x6xi32>
+  %begin = stablehlo.broadcast_in_dim %begins, dims = [0] : (tensor<7xi32>) -> tensor<7x6xi32>
+  %end = stablehlo.broadcast_in_dim %ends, dims = [0] : (tensor<7xi32>) -> tensor<7x6xi32>
+  %behind = stablehlo.compare GE, %rows, %begin, SIGNED : (tensor<7x6xi32>, tensor<7x6xi32>) -> tensor<7x6xi1>
+  %before = stablehlo.compare LT, %rows, %end, SIGNED : (tensor<7x6xi32>, tensor<7x6xi32>) -> tensor<7x6xi1>
+  %inside = stablehlo.and %behind, %before : tensor<7x6xi1>
+  %band = stablehlo.select %inside, %w, %zero : tensor<7x6xi1>, tensor<7x6xi64>
+  %0 = stablehlo.dot_general %x, %band, contracting_dims = [1] x [1] : (tensor<3x6xi64>, tensor<7x6xi64>) -> tensor<3x7xi64>
+  return %0 : tensor<3x7xi64>
+}
+
 // CASE convolution
 // RULE ([a, d + e - 1, b], [e, b, c]) -> ([a, d, c]) {a=2, b=2 sum, c=3, d=7, e=3 sum}
 func.func @main(%a: tensor<2x7x2xi64>, %w: tensor<3x2x3xi64>) -> tensor<2x7x3xi64> {

@@ -502,4 +502,49 @@ def DropUnitSumsPass : Pass<"spmd-drop-unit-sums", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
+def ShowBandsPass : Pass<"spmd-show-bands", "::mlir::func::FuncOp"> {
+  let summary = "Select zeros where constant matrices are zero.";
+  let description = [{
+    Interpolation multiplies by a matrix that follows from sizes alone, and reads a few rows for each of its results. Such a matrix is computed here, and zeros are selected
+    outside of the rows that each column reads: a band that the rule of the product sees. Then ranks that have rows send those at their borders, and no sums of all of them. Leaves
+    bands so wide that a transposition moves less, products over several dims, extents that are open, and matrices of more than two million elements.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(func.func(spmd-show-bands))
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %one = stablehlo.constant dense<1.0> : tensor<4x4xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<4x4xf32>
+      %i = stablehlo.iota dim = 0 : tensor<4x4xi32>
+      %j = stablehlo.iota dim = 1 : tensor<4x4xi32>
+      %equal = stablehlo.compare EQ, %i, %j, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+      %matrix = stablehlo.select %equal, %one, %zero : tensor<4x4xi1>, tensor<4x4xf32>
+      %y = stablehlo.dot_general %matrix, %x, contracting_dims = [0] x [0] : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %y : tensor<4x8xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %cst = stablehlo.constant dense<1.000000e+00> : tensor<4x4xf32>
+      %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<4x4xf32>
+      %0 = stablehlo.iota dim = 0 : tensor<4x4xi32>
+      %1 = stablehlo.iota dim = 1 : tensor<4x4xi32>
+      %2 = stablehlo.compare EQ, %0, %1, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+      %3 = stablehlo.select %2, %cst, %cst_0 : tensor<4x4xi1>, tensor<4x4xf32>
+      %4 = stablehlo.iota dim = 0 : tensor<4x4xi32>
+      %c = stablehlo.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+      %5 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<4xi32>) -> tensor<4x4xi32>
+      %6 = stablehlo.compare GE, %4, %5, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+      %c_1 = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+      %7 = stablehlo.broadcast_in_dim %c_1, dims = [1] : (tensor<4xi32>) -> tensor<4x4xi32>
+      %8 = stablehlo.compare LT, %4, %7, SIGNED : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi1>
+      %9 = stablehlo.and %6, %8 : tensor<4x4xi1>
+      %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<4x4xf32>
+      %10 = stablehlo.select %9, %3, %cst_2 : tensor<4x4xi1>, tensor<4x4xf32>
+      %11 = stablehlo.dot_general %10, %arg0, contracting_dims = [0] x [0] : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %11 : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 #endif // SHARDC_RAISE_PASSES_TD

@@ -1,0 +1,40 @@
+//===- ConstantTensors.h - What follows from no argument --------*- C++ -*-===//
+#ifndef SHARDC_LIB_RAISE_CONSTANTTENSORS_H
+#define SHARDC_LIB_RAISE_CONSTANTTENSORS_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace shardc::raise {
+
+/// Computes tensors that are made of constants and `iota` by arithmetic,
+/// comparisons, sums and moves of elements. Numbers are as the program's types
+/// round them, functions such as sines to within their last bits.
+class ConstantTensors {
+public:
+  using Elements = std::vector<double>;
+  /// The elements of `value`, row-major; none where it follows from something
+  /// else, or there are too many.
+  std::optional<Elements> compute(mlir::Value value);
+
+private:
+  /// True if `value` follows from no argument, by ops that are known here.
+  bool isConstant(mlir::Value value);
+  const Elements *get(mlir::Value value);
+  bool compute(mlir::Operation *op, Elements &result);
+  bool computePoints(mlir::Operation *op, Elements &result);
+  bool computeMoves(mlir::Operation *op, Elements &result);
+  bool computeSum(mlir::Operation *op, Elements &result);
+
+  llvm::DenseMap<mlir::Value, bool> areConstant;
+  /// Those on the way to one that is computed.
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Elements>> known;
+  int64_t steps = 0;
+};
+
+} // namespace shardc::raise
+
+#endif // SHARDC_LIB_RAISE_CONSTANTTENSORS_H
