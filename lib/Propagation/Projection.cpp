@@ -21,6 +21,8 @@
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Support/Uses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -107,7 +109,68 @@ Projection::Projection(func::FuncOp function, spmd::MeshOp mesh)
                               this->mesh.getSymbolicAxes().end());
 }
 
+/// More ops than this are not computed once more.
+static constexpr size_t kMostRepeated = 64;
+
+/// True if `op` is made anew in less time than its result is gathered, if its
+/// operands are there.
+static bool isCheap(Operation *op) {
+  return op->getNumResults() == 1 && isMemoryEffectFree(op) &&
+         (op->hasTrait<stablehlo::ElementwiseTrait>() ||
+          isa<stablehlo::ConstantOp, stablehlo::IotaOp,
+              stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+              stablehlo::TransposeOp, stablehlo::ReduceOp>(op));
+}
+
+/// Makes anew for each of their uses, as far as that is cheap, tensors that
+/// follow from no argument: no rank has to send another what it can compute.
+/// What then is cut alike is computed once.
+static void splitSharedConstants(func::FuncOp function) {
+  // Of each such op those that it follows from, itself the last.
+  llvm::MapVector<Operation *, SmallVector<Operation *, 0>> ways;
+  for (Operation *op : collectOps(function)) {
+    if (!isCheap(op))
+      continue;
+    llvm::SetVector<Operation *> way;
+    bool isConstant = llvm::all_of(op->getOperands(), [&](Value operand) {
+      auto found = ways.find(operand.getDefiningOp());
+      if (found == ways.end())
+        return false;
+      way.insert(found->second.begin(), found->second.end());
+      return way.size() < kMostRepeated;
+    });
+    way.insert(op);
+    if (isConstant)
+      ways.insert({op, llvm::to_vector<0>(way)});
+  }
+  SmallVector<Value> ends;
+  for (auto &[op, way] : ways)
+    if (op->getNumOperands() > 0 && llvm::any_of(way, [](Operation *made) {
+          return rankOf(made->getResult(0).getType()) > 0 &&
+                 !made->getResult(0).hasOneUse();
+        }))
+      ends.push_back(op->getResult(0));
+  UsesOfValues uses = usesInOrder(function, ends);
+  for (Value value : ends)
+    for (OpOperand *use : uses[value]) {
+      // What follows from it is made anew with all of it; a loop would make it
+      // again and again.
+      Operation *user = use->getOwner();
+      if (ways.contains(user) || user->getBlock() != value.getParentBlock())
+        continue;
+      IRMapping copies;
+      OpBuilder builder(user);
+      for (Operation *op : ways[value.getDefiningOp()])
+        builder.clone(*op, copies);
+      use->set(copies.lookup(value));
+    }
+  for (auto &[op, way] : llvm::reverse(ways))
+    if (op->use_empty())
+      op->erase();
+}
+
 void propagation::splitSharedSources(func::FuncOp function) {
+  splitSharedConstants(function);
   SmallVector<Value> sources;
   for (Operation *op : collectOps(function))
     if (op->getNumResults() == 1 && op->getNumRegions() == 0 &&
