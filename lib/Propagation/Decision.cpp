@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Followed.h"
+#include "Settle.h"
 #include <cmath>
 
 using namespace shardc;
@@ -76,10 +77,12 @@ struct Option {
 
 class Decider {
 public:
-  Decider(const Problem &problem, const OpNode &op)
-      : problem(problem), op(op), view(viewOf(problem, op)) {}
+  Decider(const Problem &problem, const OpNode &op, const Leeway *leeway = {})
+      : problem(problem), op(op), view(viewOf(problem, op)), leeway(leeway) {}
 
   SmallVector<FactorState, 8> run();
+  /// Nothing but the op reads its operands.
+  bool readsAlone = false;
   /// See propagation::bytesAsked; of a rank that has `share` of the op.
   double bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
                     double share) const;
@@ -94,9 +97,14 @@ public:
   bool isGathered(int64_t factor) const;
   /// The part of the op that one rank computes.
   double shareOf(ArrayRef<FactorState> factors) const;
+  /// Seconds, summed over ranks.
+  double costOf(ArrayRef<FactorState> factors) const;
 
 private:
+  /// Seconds to have operand `number` as `layout` says.
+  double secondsToRead(int64_t number, const TensorState &layout) const;
   void collectOptions();
+  void addSums();
   bool mayTake(int64_t factor, ArrayRef<int64_t> axes,
                ArrayRef<FactorState> factors) const;
   void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds,
@@ -110,13 +118,13 @@ private:
   }
   /// True if `factor` travels in parts that are sent to whoever asks or owns.
   bool isAsked(ArrayRef<FactorState> factors, int64_t factor) const;
-  double costOf(ArrayRef<FactorState> factors) const;
   void enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
                  SmallVectorImpl<FactorState> &best, double &bestCost) const;
 
   const Problem &problem;
   const OpNode &op;
   RuleView view;
+  const Leeway *leeway; ///< null where there is none
   SmallVector<SmallVector<Option, 4>, 8> options;
   /// For each factor: a dim could be cut along it and is not.
   SmallVector<bool, 8> someDimIsWhole;
@@ -161,7 +169,8 @@ void Decider::collectOptions() {
     }
   };
   // Results first: they win ties.
-  collect(op.results, op.rule.results, ArrayRef(view.results));
+  if (!leeway)
+    collect(op.results, op.rule.results, ArrayRef(view.results));
   collect(op.operands, op.rule.operands, ArrayRef(view.operands));
 
   for (auto [factor, list] : llvm::enumerate(options)) {
@@ -194,6 +203,39 @@ bool Decider::mayTake(int64_t factor, ArrayRef<int64_t> axes,
       return false;
   }
   return true;
+}
+
+/// An axis that cuts two factors may cut what is summed over instead: then both
+/// operands are transposed, and parts of the result are summed, which is less
+/// than to gather an operand where the sum is long, and nobody else needs it
+/// gathered.
+void Decider::addSums() {
+  SmallVector<int64_t> once, twice;
+  for (const auto &list : options) {
+    SmallVector<int64_t> axes;
+    for (const Option &option : list)
+      for (int64_t axis : option.state.axes)
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
+    for (int64_t axis : axes)
+      (llvm::is_contained(once, axis) ? twice : once).push_back(axis);
+  }
+  auto isWindow = [&](int64_t factor) {
+    return llvm::any_of(view.operands, [&](ArrayRef<RuleView::Dim> dims) {
+      return llvm::any_of(dims, [&](const RuleView::Dim &dim) {
+        return dim.factor == factor && dim.kind != MapKind::Identity;
+      });
+    });
+  };
+  for (auto [number, factor] : llvm::enumerate(view.rule->factors))
+    if (factor.kind == FactorKind::Reduction && !factor.evenOnly &&
+        factor.askedBytes == 0 && view.canCut[number] && !isWindow(number))
+      for (int64_t axis : twice)
+        if (problem.shards(axis) <= view.sizes[number])
+          addOption(number, axis,
+                    balancedOver(view.extents, view.sizes[number],
+                                 problem.shards(axis)),
+                    /*isExact=*/false);
 }
 
 bool Decider::isUnanimous() const {
@@ -324,7 +366,15 @@ double Decider::bytesOfLocalForm(ArrayRef<FactorState> factors,
               double(problem.shards(factors[factor].axes)));
 }
 
-/// Seconds, summed over ranks.
+double Decider::secondsToRead(int64_t number, const TensorState &layout) const {
+  double seconds =
+      secondsMoved(problem, problem.tensors[op.operands[number]], layout);
+  if (leeway)
+    for (const TensorState &held : leeway->held[number])
+      seconds = std::min(seconds, secondsMoved(problem, held, layout));
+  return seconds;
+}
+
 double Decider::costOf(ArrayRef<FactorState> factors) const {
   const Cost &price = problem.cost;
   double cost = 0, bytes = 0, share = shareOf(factors), partial = 1,
@@ -357,8 +407,7 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
           return isPicked(dim.factor);
         }))
       bytes += double(tensor.bytes());
-    cost += secondsMoved(problem, tensor,
-                         impliedOperand(problem, view, factors, i, tensor));
+    cost += secondsToRead(i, impliedOperand(problem, view, factors, i, tensor));
   }
   for (auto [i, number] : llvm::enumerate(op.results)) {
     if (number < 0)
@@ -366,14 +415,16 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
     const TensorState &tensor = problem.tensors[number];
     bytes += double(tensor.bytes());
     TensorState computed = impliedResult(problem, view, factors, i, tensor);
-    cost += secondsMoved(problem, computed, tensor);
+    if (!leeway)
+      cost += secondsMoved(problem, computed, tensor);
     if (partial > 1) {
       double local = double(tensor.elementBytes) * ranks;
       for (const DimState &dim : computed.dims)
         local *= double(dim.bounds.size()) / double(dim.bounds.numShards());
       // A result that is cut along the same axes is scattered, not repeated.
-      bool scattered = llvm::any_of(
-          reduced, [&](int64_t axis) { return tensor.dimOfAxis(axis) >= 0; });
+      bool scattered = !leeway && llvm::any_of(reduced, [&](int64_t axis) {
+        return tensor.dimOfAxis(axis) >= 0;
+      });
       cost +=
           price.move((scattered ? 1 : 2) * local * (1 - 1 / partial), reduced);
     }
@@ -415,6 +466,8 @@ SmallVector<FactorState, 8> Decider::run() {
     return factors;
   }
 
+  if (readsAlone)
+    addSums();
   // Shorter lists of axes are options too: an axis may be wanted elsewhere.
   int64_t ways = 1;
   for (auto [factor, list] : llvm::enumerate(options)) {
@@ -464,4 +517,23 @@ double propagation::bytesAsked(const Problem &problem, const OpNode &op,
 SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem,
                                                        const OpNode &op) {
   return Decider(problem, op).run();
+}
+
+SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem,
+                                                       const OpNode &op,
+                                                       const Leeway &leeway) {
+  return Decider(problem, op, &leeway).run();
+}
+
+SmallVector<FactorState, 8>
+propagation::decideFactorsOfOnly(const Problem &problem, const OpNode &op) {
+  Decider decider(problem, op);
+  decider.readsAlone = true;
+  return decider.run();
+}
+
+double propagation::secondsOf(const Problem &problem, const OpNode &op,
+                              ArrayRef<FactorState> factors,
+                              const Leeway &leeway) {
+  return Decider(problem, op, &leeway).costOf(factors);
 }

@@ -1,5 +1,7 @@
 //===- PropagateShardings.cpp - The pass ----------------------------------===//
 #include "Bodies.h"
+#include "Settle.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Projection.h"
@@ -13,6 +15,16 @@ namespace shardc {
 #include "shardc/Propagation/Passes.h.inc"
 } // namespace shardc
 
+/// The tensors of results of `function` of which nothing is said.
+static SmallVector<int64_t> freeResults(func::FuncOp function,
+                                        const Projection &projection) {
+  SmallVector<int64_t> free;
+  for (auto [number, tensor] : llvm::enumerate(projection.resultTensors))
+    if (tensor >= 0 && !spmd::contract::Sharding::ofResult(function, number))
+      free.push_back(tensor);
+  return free;
+}
+
 static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
                                        const PropagationOptions &options) {
   if (!function.getBody().hasOneBlock())
@@ -25,6 +37,7 @@ static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
     return failure();
   propagate(projection->problem);
   settleBroadcasts(projection->problem);
+  settleResults(projection->problem, freeResults(function, *projection));
   return writeBack(*projection, options);
 }
 

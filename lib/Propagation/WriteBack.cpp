@@ -7,12 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Reasons.h"
+#include "Settle.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
@@ -190,9 +192,25 @@ static std::string describeOperand(Operation *op, unsigned number) {
       .str();
 }
 
+/// True if nothing but `op` reads `value`, as it is or transposed.
+static bool isReadBy(Operation *op, Value value) {
+  if (auto transpose = value.getDefiningOp<stablehlo::TransposeOp>())
+    value = transpose.getOperand();
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == op ||
+           (isa<stablehlo::TransposeOp>(user) &&
+            llvm::all_of(user->getUsers(),
+                         [&](Operation *reader) { return reader == op; }));
+  });
+}
+
 void Writer::writeRuled(Operation *op, const OpNode &node) {
   RuleView view = viewOf(p.problem, node);
-  SmallVector<FactorState, 8> factors = decideFactors(p.problem, node);
+  bool isOnly = llvm::all_of(
+      op->getOperands(), [&](Value operand) { return isReadBy(op, operand); });
+  SmallVector<FactorState, 8> factors =
+      isOnly ? decideFactorsOfOnly(p.problem, node)
+             : decideFactors(p.problem, node);
   SmallVector<Attribute> attrs;
   for (const FactorState &factor : factors)
     attrs.push_back(p.toAttr(factor.axes, factor.bounds));
