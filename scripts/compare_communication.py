@@ -206,6 +206,8 @@ expensive one counts for XLA, the one that ran for shardc. XLA's are read from i
 
 {summary}
 
+Operators one by one, with their gradients, and what they hold: `test/Performance/traffic.py`.
+
 ## All-gathers that are left
 
 A gather is no exchange of neighbours: every rank gets all. Each that is left, with what asked for it:
