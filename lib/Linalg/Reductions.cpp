@@ -514,6 +514,9 @@ runningDim(stablehlo::ReduceWindowOp op) {
 // place of padding as well. Sums and products can tell the difference unless it
 // is their identity; other bodies are taken to start from theirs.
 static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
+  auto isNumber = [](const APFloat &number, double identity) {
+    return number.convertToDouble() == identity;
+  };
   for (auto [i, init] : llvm::enumerate(op.getInitValues())) {
     auto yield =
         cast<stablehlo::ReturnOp>(op.getBody().front().getTerminator());
@@ -529,10 +532,18 @@ static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
     if (!matchPattern(init, m_Constant(&value)) || !value.isSplat())
       return false;
     Type type = value.getElementType();
-    if (isa<FloatType>(type)
-            ? value.getSplatValue<APFloat>().convertToDouble() != identity
-            : !isa<IntegerType>(type) || value.getSplatValue<APInt>() !=
-                                             static_cast<uint64_t>(identity))
+    bool isIdentity = false;
+    if (isa<FloatType>(type)) {
+      isIdentity = isNumber(value.getSplatValue<APFloat>(), identity);
+    } else if (auto complex = dyn_cast<ComplexType>(type);
+               complex && isa<FloatType>(complex.getElementType())) {
+      auto number = value.getSplatValue<std::complex<APFloat>>();
+      isIdentity =
+          isNumber(number.real(), identity) && isNumber(number.imag(), 0);
+    } else if (isa<IntegerType>(type)) {
+      isIdentity = value.getSplatValue<APInt>() == uint64_t(identity);
+    }
+    if (!isIdentity)
       return false;
   }
   return true;

@@ -60,6 +60,40 @@ func.func @cumulative_sum(%x: tensor<4x512xf32>) -> tensor<4x512xf32> {
 
 // -----
 
+// So it is of complex elements, whose identity is zero in both parts. A start
+// that is not the identity is added once a place of padding: a window it stays.
+// CHECK-LABEL: func @complex_cumulative_sum(
+//       CHECK:   scf.for
+//       CHECK:     tensor.extract
+// CHECK-COUNT-2:     arith.addf
+//       CHECK:     tensor.insert
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+// CHECK-LABEL: func @complex_windows_from_i(
+//       CHECK:   linalg.generic {{.*}}"reduction"
+func.func @complex_cumulative_sum(%x: tensor<512xcomplex<f32>>) -> tensor<512xcomplex<f32>> {
+  %z = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 512>,
+      padding = dense<[[511, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %1 = stablehlo.add %a, %b : tensor<complex<f32>>
+    stablehlo.return %1 : tensor<complex<f32>>
+  }) : (tensor<512xcomplex<f32>>, tensor<complex<f32>>) -> tensor<512xcomplex<f32>>
+  return %0 : tensor<512xcomplex<f32>>
+}
+func.func @complex_windows_from_i(%x: tensor<512xcomplex<f32>>) -> tensor<512xcomplex<f32>> {
+  %i = stablehlo.constant dense<(0.0, 1.0)> : tensor<complex<f32>>
+  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 512>,
+      padding = dense<[[511, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %1 = stablehlo.add %a, %b : tensor<complex<f32>>
+    stablehlo.return %1 : tensor<complex<f32>>
+  }) : (tensor<512xcomplex<f32>>, tensor<complex<f32>>) -> tensor<512xcomplex<f32>>
+  return %0 : tensor<512xcomplex<f32>>
+}
+
+// -----
+
 // A while that counts is a for; its counter is no tensor.
 // CHECK-LABEL: func @counting_loop(
 //       CHECK:   scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (tensor<8xf32>) : i32
