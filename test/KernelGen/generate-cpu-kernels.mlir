@@ -141,6 +141,39 @@ func.func @transposed(%in: memref<24x35xf32>, %out: memref<35x24xf32>) {
   return
 }
 
+// Rows of the result are a power of two apart, so that lines of different ones
+// push one another out of a cache: tiles go along the result, which has its
+// rows of 512 elements one after the other.
+// CHECK-LABEL: func.func @transposed_along_the_result(
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %c1024 step
+//       CHECK:     scf.for %[[ROW:.*]] = %{{.*}} to %c512{{.*}} step
+//       CHECK:       %[[APART:.*]] = arith.constant 1024
+//  CHECK-NEXT:       arith.muli %[[ROW]], %[[APART]]
+func.func @transposed_along_the_result(%in: memref<512x1024xf32>, %out: memref<1024x512xf32>) {
+  linalg.generic {indexing_maps = [#across, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%in : memref<512x1024xf32>) outs(%out : memref<1024x512xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// Rows of the result are so short that eight of them are in different sets of a
+// cache, and those of the input are not: tiles go along the input.
+// CHECK-LABEL: func.func @transposed_to_short_rows(
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %c64 step
+//       CHECK:     scf.for %[[COLUMN:.*]] = %{{.*}} to %c1024{{.*}} step
+//       CHECK:       %[[APART:.*]] = arith.constant 64
+//  CHECK-NEXT:       arith.muli %[[COLUMN]], %[[APART]]
+func.func @transposed_to_short_rows(%in: memref<64x1024xf32>, %out: memref<1024x64xf32>) {
+  linalg.generic {indexing_maps = [#across, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%in : memref<64x1024xf32>) outs(%out : memref<1024x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
 // Two real vectors a vector of complex elements: parts taken apart after loads,
 // and stored in turns.
 // CHECK-LABEL: func.func @conjugate(

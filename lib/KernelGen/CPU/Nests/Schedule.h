@@ -80,6 +80,12 @@ private:
   /// The dim along which most accesses are contiguous that are not along `dim`,
   /// or -1.
   int findTransposedRow(int dim) const;
+  /// True if tiles of `s`, which transposes, go across what is stored and had
+  /// better go along it. The loop over them finds new lines to store each time,
+  /// which have to be read first; along the result it finds new lines to load,
+  /// which wait less. So lines that push one another out of a cache count four
+  /// times where they are stored.
+  bool goesAcross(const Schedule &s) const;
   /// The short dim whose elements lie between those of neighbours along `dim`
   /// in all that is stored, or -1.
   int findInterleavedRow(int dim) const;

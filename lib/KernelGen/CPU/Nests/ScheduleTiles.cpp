@@ -254,9 +254,32 @@ int ScheduleChooser::findRowOfSums(const Schedule &s) const {
   return found;
 }
 
+bool ScheduleChooser::goesAcross(const Schedule &s) const {
+  auto alongRow = [&](const Access &store) {
+    return store.isContiguous(s.row);
+  };
+  if (lanesFor(s.row) != s.lanes || findTransposedRow(s.row) != s.vec ||
+      !llvm::all_of(nest.stores(), alongRow))
+    return false;
+  // Lines of a tile that one set of a cache would hold.
+  auto most = [&](ArrayRef<Access> accesses, int along, int across) {
+    int64_t lines = 1;
+    for (const Access &access : accesses)
+      if (isAcross(access, across, along))
+        lines = std::max(lines, linesInSet(s.lanes, rowBytes(access, across)));
+    return lines;
+  };
+  int64_t stored = most(nest.stores(), s.row, s.vec),
+          loaded = std::max(most(nest.inputs, s.vec, s.row),
+                            most(nest.epilogueInputs, s.vec, s.row));
+  return stored > 1 && 4 * stored > loaded;
+}
+
 void ScheduleChooser::chooseTile(Schedule &s) const {
   s.row = findTransposedRow(s.vec);
   if (s.row >= 0) {
+    if (goesAcross(s))
+      std::swap(s.vec, s.row);
     s.transposes = true;
     s.rows = s.lanes;
     return;
