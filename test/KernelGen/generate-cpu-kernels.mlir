@@ -122,6 +122,28 @@ func.func @reads_the_fill(%p: memref<10x10xf32>) {
   return
 }
 
+// A maximum of floats takes some ten cycles, and there is one accumulator: eight
+// rows are compared with one another before what they leave is compared with
+// it. The last three rows go in one by one.
+// CHECK-LABEL: func.func @maxima_of_columns(
+//       CHECK:   scf.for %{{.*}} to %c1000 step %c8 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (vector<8xf32>)
+// CHECK-COUNT-8:   llvm.load {{.*}} -> vector<8xf32>
+//       CHECK:     %[[MOST:.*]] = arith.maximumf %[[SO_FAR]], %{{.*}} : vector<8xf32>
+//  CHECK-NEXT:     scf.yield %[[MOST]]
+//       CHECK:   scf.for %{{.*}} to %c1003 step %c1 iter_args(
+//       CHECK:     arith.maximumf
+//   CHECK-NOT:     arith.maximumf
+//       CHECK:   return
+func.func @maxima_of_columns(%in: memref<1003x8xf32>, %out: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, m) -> (m, n)>, affine_map<(n, m) -> (n)>], iterator_types = ["parallel", "reduction"]}
+      ins(%in : memref<1003x8xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.maximumf %o, %x : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
 // Rows of the input are read as whole vectors and turned in registers: three
 // exchanges of eight vectors. What tiles leave over is gathered.
 #across = affine_map<(m, n) -> (n, m)>

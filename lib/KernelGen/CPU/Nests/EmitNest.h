@@ -236,6 +236,10 @@ private:
   SmallVector<Value> emitLaneReduction(const Quantity &from, const Quantity &to,
                                        const State &state, const Tile &tile,
                                        ArrayRef<Value> accumulators);
+  /// The last reduction, some steps together (Schedule::together).
+  SmallVector<Value> emitTogether(const Quantity &size, const State &state,
+                                  const Tile &tile,
+                                  ArrayRef<Value> accumulators);
   /// The last reduction, in pairs of bf16.
   SmallVector<Value> emitPairs(const Quantity &size, const State &state,
                                const Tile &tile, ArrayRef<Value> accumulators);

@@ -195,10 +195,45 @@ SmallVector<Value> NestEmitter::emitReduction(size_t level,
     return emitPairs(size, state, tile, accumulators);
   if (s.slides && dim == s.reductions.back())
     return emitSlide(state, tile, accumulators);
+  if (s.together > 1 && dim == s.reductions.back())
+    return emitTogether(size, state, tile, accumulators);
   return carrySteps(
       dim, Quantity::of(0), size, 1, state, accumulators,
       [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
         return emitReductions(level + 1, inner, tile, carried);
+      });
+}
+
+SmallVector<Value> NestEmitter::emitTogether(const Quantity &size,
+                                             const State &state,
+                                             const Tile &tile,
+                                             ArrayRef<Value> accumulators) {
+  int dim = s.reductions.back();
+  Quantity whole =
+      size.fixed ? Quantity::of(*size.fixed / s.together * s.together)
+                 : arith.sub(size, Quantity::of(Value(arith::RemUIOp::create(
+                                       b, loc, arith.get(size),
+                                       arith.index(s.together)))));
+  SmallVector<Value> start = neutral(tile);
+  SmallVector<Value> most = carrySteps(
+      dim, Quantity::of(0), whole, s.together, state, accumulators,
+      [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
+        auto step = [&](int64_t at) {
+          return emitStep(advance(inner, dim, Quantity::of(at)), tile, start);
+        };
+        std::function<SmallVector<Value>(int64_t, int64_t)> steps =
+            [&](int64_t from, int64_t count) {
+              return count == 1 ? step(from)
+                                : combineEach(steps(from, count / 2),
+                                              steps(from + count / 2,
+                                                    count / 2));
+            };
+        return combineEach(carried, steps(0, s.together));
+      });
+  return carrySteps(
+      dim, whole, size, 1, state, most,
+      [&](const State &inner, const Quantity &, ArrayRef<Value> carried) {
+        return emitStep(inner, tile, carried);
       });
 }
 

@@ -165,6 +165,9 @@ struct Schedule {
   /// are added to the total one after the other.
   int partial = -1;
   int64_t partialSteps = 1;
+  /// So many iterations of the last reduction dim, a power of two, are combined
+  /// with one another before what they are goes into the accumulators.
+  int64_t together = 1;
 };
 
 /// A buffer that is read as a part of complex elements; see splitComplex.

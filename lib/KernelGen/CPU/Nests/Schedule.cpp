@@ -310,6 +310,7 @@ Schedule ScheduleChooser::choose() {
   choosePairs(s);
   choosePartialSums(s);
   chooseSlide(s);
+  chooseTogether(s);
   s.masksAll = masksAll(s);
   return s;
 }

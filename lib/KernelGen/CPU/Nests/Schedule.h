@@ -195,6 +195,9 @@ private:
   void chooseBlocking(Schedule &s) const;
   /// Partial sums of long ones, within what blocks let stay in registers.
   void choosePartialSums(Schedule &s) const;
+  /// What takes so many cycles to combine that few accumulators would wait for
+  /// themselves, and may be combined in any order: several steps together.
+  void chooseTogether(Schedule &s) const;
   /// Whether all of a partial sum of `s` is added up before a loop over blocks,
   /// the `hoisted` first dims of `order` with the last in steps of `block`,
   /// goes on: only totals are kept in memory.

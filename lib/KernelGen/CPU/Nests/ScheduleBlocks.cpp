@@ -299,3 +299,19 @@ bool ScheduleChooser::keepsPartialSums(const Schedule &s, ArrayRef<int> order,
   int64_t at = llvm::find(order, s.partial) - order.begin();
   return at >= hoisted || (at == hoisted - 1 && block % s.partialSteps == 0);
 }
+
+void ScheduleChooser::chooseTogether(Schedule &s) const {
+  constexpr int64_t kFew = 4, kTogether = 8;
+  constexpr unsigned kMostWork = 8;
+  auto isSlow = [&](unsigned output) {
+    return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp,
+                           arith::MulIOp>(combinerOf(nest.main, output));
+  };
+  int64_t accumulators =
+      s.rows * s.columns * s.vectors * int64_t(nest.outputs.size());
+  if (!s.vecReduces && !s.slides && !s.reductions.empty() &&
+      accumulators < kFew && work() <= kMostWork &&
+      size(s.reductions.back()) >= 2 * kTogether &&
+      llvm::all_of(llvm::seq<unsigned>(nest.outputs.size()), isSlow))
+    s.together = kTogether;
+}
