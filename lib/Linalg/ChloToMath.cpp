@@ -260,28 +260,41 @@ static Value erfInverseFor(ScalarBuilder &b, Operation *op, ValueRange args) {
   return castFloat(b, value.v, type);
 }
 
-// exp(-|x|) I1(x): the power series, all of whose terms are positive, and from
-// 20 on the asymptotic one.
+// exp(-|x|) I1(x) to the digits of f32: |x| times a fit up to 5, then the root
+// of 1 / |x| times one in 1 / |x|. Fits are at Chebyshev nodes, within 2^-29.
 static Real besselI1e(Real x) {
-  constexpr int terms = 56, asymptotic = 30;
-  Real a = abs(x), square = a * a * 0.25;
-  double coefficients[terms];
-  coefficients[0] = 0.5;
-  for (int k = 1; k < terms; ++k)
-    coefficients[k] = coefficients[k - 1] / (double(k) * (k + 1));
-  Real series = a.of(coefficients[terms - 1]);
-  for (int k = terms - 2; k >= 0; --k)
-    series = series * square + coefficients[k];
-  series = series * a * exp(-a);
-  double tail[asymptotic];
-  tail[0] = 1;
-  for (int k = 1; k < asymptotic; ++k)
-    tail[k] = -tail[k - 1] * (4.0 - (2.0 * k - 1) * (2.0 * k - 1)) / (8.0 * k);
-  Real inverse = 1.0 / a, far = a.of(tail[asymptotic - 1]);
-  for (int k = asymptotic - 2; k >= 0; --k)
-    far = far * inverse + tail[k];
-  far = far / (sqrt(a) * 2.50662827463100050242);
-  return copySign(choose(less(a, 20), series, far), x);
+  constexpr double limit = 5;
+  constexpr double near[] = {
+      0x1.5277e1d3d2480p-4,  -0x1.a0ff4094a278ap-4,  0x1.8ebb750527001p-4,
+      -0x1.4773e97fffe57p-4, 0x1.da4b3a6657980p-5,   -0x1.32ae01b7a2e56p-5,
+      0x1.6532074e46e9fp-6,  -0x1.796d3f9607714p-7,  0x1.6bfba1b3dc3a5p-8,
+      -0x1.42db8405cfccep-9, 0x1.0abc5c9bc6b0dp-10,  -0x1.94cc67801cf9bp-12,
+      0x1.0a24d6ffc554cp-13, -0x1.676a7a4cf27e5p-15, 0x1.4892a17e35240p-16,
+      -0x1.768fa5ef92d61p-18};
+  constexpr double far[] = {0x1.88ab61a62175ap-2,
+                            -0x1.06f36a4b4c521p-6,
+                            -0x1.514dd3645970bp-11,
+                            -0x1.6fae0e1beb60fp-14,
+                            -0x1.aa4fad84d351ap-16,
+                            -0x1.8262fb402cefdp-17,
+                            -0x1.50ae5d08ef18bp-19,
+                            0x1.367884e0795f0p-18,
+                            0x1.1ba51643d9d4cp-18,
+                            -0x1.bd4390319a69dp-21,
+                            -0x1.fe57065c71f71p-20,
+                            0x1.47f3611a26cbep-25,
+                            0x1.a1b65f0299de1p-22,
+                            0x1.fe83208163e06p-27,
+                            0,
+                            0};
+  Real a = abs(x);
+  Value isNear = less(a, limit);
+  Real inverse = 1.0 / a;
+  Real t = choose(isNear, a * (2 / limit), inverse * (2 * limit)) - 1.0;
+  Real value = choose(isNear, x.of(near[15]), x.of(far[15]));
+  for (int i = 14; i >= 0; --i)
+    value = fma(value, t, choose(isNear, x.of(near[i]), x.of(far[i])));
+  return copySign(value * choose(isNear, a, sqrt(inverse)), x);
 }
 
 //===----------------------------------------------------------------------===//

@@ -210,10 +210,11 @@ SmallVector<Value> NestEmitter::emitTogether(const Quantity &size,
                                              ArrayRef<Value> accumulators) {
   int dim = s.reductions.back();
   Quantity whole =
-      size.fixed ? Quantity::of(*size.fixed / s.together * s.together)
-                 : arith.sub(size, Quantity::of(Value(arith::RemUIOp::create(
-                                       b, loc, arith.get(size),
-                                       arith.index(s.together)))));
+      size.fixed
+          ? Quantity::of(*size.fixed / s.together * s.together)
+          : arith.sub(size,
+                      Quantity::of(Value(arith::RemUIOp::create(
+                          b, loc, arith.get(size), arith.index(s.together)))));
   SmallVector<Value> start = neutral(tile);
   SmallVector<Value> most = carrySteps(
       dim, Quantity::of(0), whole, s.together, state, accumulators,
@@ -223,10 +224,10 @@ SmallVector<Value> NestEmitter::emitTogether(const Quantity &size,
         };
         std::function<SmallVector<Value>(int64_t, int64_t)> steps =
             [&](int64_t from, int64_t count) {
-              return count == 1 ? step(from)
-                                : combineEach(steps(from, count / 2),
-                                              steps(from + count / 2,
-                                                    count / 2));
+              return count == 1
+                         ? step(from)
+                         : combineEach(steps(from, count / 2),
+                                       steps(from + count / 2, count / 2));
             };
         return combineEach(carried, steps(0, s.together));
       });

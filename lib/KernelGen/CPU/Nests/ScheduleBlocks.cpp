@@ -304,8 +304,8 @@ void ScheduleChooser::chooseTogether(Schedule &s) const {
   constexpr int64_t kFew = 4, kTogether = 8;
   constexpr unsigned kMostWork = 8;
   auto isSlow = [&](unsigned output) {
-    return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp,
-                           arith::MulIOp>(combinerOf(nest.main, output));
+    return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp, arith::MulIOp>(
+        combinerOf(nest.main, output));
   };
   int64_t accumulators =
       s.rows * s.columns * s.vectors * int64_t(nest.outputs.size());
