@@ -59,7 +59,11 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
       kernels.shareFrom = 128;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));
-    // After the kernels: their scratch is planned like any buffer.
+    // After the kernels: their scratch is planned like any buffer, by sizes
+    // that are known as those of any.
+    KnowSizesPassOptions sizes;
+    sizes.allocated = true;
+    pm.addNestedPass<func::FuncOp>(createKnowSizesPass(sizes));
     PlanArenaPassOptions arena;
     arena.entry = options.entry;
     pm.addPass(createPlanArenaPass(arena));

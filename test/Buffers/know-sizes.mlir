@@ -1,4 +1,5 @@
 // RUN: shard-opt %s --spmd-know-sizes --allow-unregistered-dialect --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-know-sizes=allocated --allow-unregistered-dialect --split-input-file | FileCheck %s --check-prefix=ALLOCATED
 
 // What is looked up twice, asked of a buffer or computed of look-ups is looked up once, before everything else.
 // CHECK-LABEL: func.func @equal_sizes(
@@ -160,4 +161,28 @@ func.func @other_numbers() -> (memref<?x2xf32>, memref<?x3xf32>) {
   %1 = arith.maxsi %0, %c0 : index
   %b = memref.alloc(%1) : memref<?x3xf32>
   return %a, %b : memref<?x2xf32>, memref<?x3xf32>
+}
+
+// -----
+
+// Asked for sizes of buffers alone, what code computes of the same sizes stays as it is.
+// CHECK-LABEL: func.func @scratch(
+//   CHECK-NOT:   memref.dim
+// ALLOCATED-LABEL: func.func @scratch(
+//       ALLOCATED:   %[[ROWS:.*]] = spmd.lookup [5, 4]
+//       ALLOCATED:   memref.alloc(%[[ROWS]])
+//       ALLOCATED:   %[[DIM:.*]] = memref.dim
+//       ALLOCATED:   "test.count"(%[[DIM]])
+#cut = #spmd.sharding<@mesh, [{"x"}]>
+module attributes {spmd.entry_inputs = [{spmd.global_type = tensor<9xf32>, spmd.sharding = #cut}], spmd.entry_outputs = []} {
+  spmd.mesh @mesh = <["x"=2]>
+  func.func @scratch(%x: memref<?xf32>) attributes {spmd.local_view} {
+    %c0 = arith.constant 0 : index
+    %0 = memref.dim %x, %c0 : memref<?xf32>
+    %a = memref.alloc(%0) : memref<?xf32>
+    %1 = memref.dim %x, %c0 : memref<?xf32>
+    "test.count"(%1) : (index) -> ()
+    "test.use"(%a) : (memref<?xf32>) -> ()
+    return
+  }
 }

@@ -119,3 +119,66 @@ func.func @three_blocks(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref
   }
   return
 }
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+
+// Where the number of queries is known later, scratch is for as many of a tile's 48 rows as there are: 512 bytes each.
+// CHECK-LABEL: func @open_queries(
+//  CHECK-SAME:   %[[Q:[^:]*]]: memref<?x3xf32>
+//       CHECK:   %[[QUERIES:.*]] = memref.dim %[[Q]], %{{.*}} : memref<?x3xf32>
+//       CHECK:   %[[LEAST:.*]] = arith.minsi %[[QUERIES]], %c48
+//       CHECK:   %[[ROWS:.*]] = arith.maxsi %[[LEAST]], %c0
+//       CHECK:   %[[SCORES:.*]] = arith.muli %[[ROWS]], %c128
+//       CHECK:   %[[BYTES:.*]] = arith.muli %[[SCORES]], %c4
+//       CHECK:   %[[LINES:.*]] = arith.ceildivsi %[[BYTES]], %c64
+//       CHECK:   %[[ALL:.*]] = arith.muli %[[LINES]], %c64
+//       CHECK:   memref.alloc(%[[ALL]]) {alignment = 64 : i64} : memref<?xi8>
+func.func @open_queries(%q: memref<?x3xf32>, %k: memref<256x3xf32>, %acc: memref<?xf32>) {
+  %zero = arith.constant 0 : index
+  spmd.pair_step sum ins(%q, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%acc : memref<?xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+
+// Of a function that steps share, each caller brings scratch for its own queries.
+// CHECK-LABEL: func private @__shardc_pair_step_0(
+//   CHECK-NOT:   memref.alloc
+// CHECK-LABEL: func @two_sets(
+//  CHECK-SAME:   %[[P:[^:]*]]: memref<?x3xf32>, %[[Q:[^:]*]]: memref<20x3xf32>
+//       CHECK:   %[[OPEN:.*]] = memref.cast %[[P]]
+//       CHECK:   %[[QUERIES:.*]] = memref.dim %[[OPEN]]
+//       CHECK:   arith.minsi %[[QUERIES]], %c48
+//       CHECK:   %[[MINE:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64} : memref<?xi8>
+//       CHECK:   call @__shardc_pair_step_0({{.*}}%[[MINE]])
+//       CHECK:   %[[CAST:.*]] = memref.cast %[[Q]]
+//       CHECK:   %[[TWENTY:.*]] = memref.dim %[[CAST]]
+//       CHECK:   arith.minsi %[[TWENTY]], %c48
+//       CHECK:   %[[OTHER:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64} : memref<?xi8>
+//       CHECK:   call @__shardc_pair_step_0({{.*}}%[[OTHER]])
+func.func @two_sets(%p: memref<?x3xf32>, %q: memref<20x3xf32>, %k: memref<256x3xf32>, %a: memref<?xf32>, %b: memref<20xf32>) {
+  %zero = arith.constant 0 : index
+  spmd.pair_step sum ins(%p, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%a : memref<?xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  spmd.pair_step sum ins(%q, %k : memref<20x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%b : memref<20xf32>)
+      maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: i32, %j: i32):
+    spmd.yield %raw : f32
+  }
+  return
+}

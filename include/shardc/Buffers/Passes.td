@@ -227,6 +227,8 @@ def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
     }
     ```
   }];
+  let options = [Option<"allocated", "allocated", "bool", /*default=*/"false",
+                        "Only sizes that buffers are allocated with.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "spmd::SpmdDialect"];
 }
 

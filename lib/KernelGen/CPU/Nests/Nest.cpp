@@ -84,6 +84,18 @@ Quantity Arith::mul(const Quantity &x, const Quantity &y) {
     return x;
   return {std::nullopt, arith::MulIOp::create(b, loc, get(x), get(y))};
 }
+Quantity Arith::upTo(const Quantity &x, int64_t most) {
+  if (x.fixed)
+    return Quantity::of(std::clamp<int64_t>(*x.fixed, 0, most));
+  Value least = arith::MinSIOp::create(b, loc, get(x), index(most));
+  return {std::nullopt, arith::MaxSIOp::create(b, loc, least, index(0))};
+}
+Quantity Arith::roundUp(const Quantity &x, int64_t factor) {
+  if (x.fixed)
+    return Quantity::of(llvm::alignTo(*x.fixed, factor));
+  Value units = arith::CeilDivSIOp::create(b, loc, get(x), index(factor));
+  return {std::nullopt, arith::MulIOp::create(b, loc, units, index(factor))};
+}
 
 /// Adds `expr` times `scale` to coefs and constant; false if it is not linear.
 static bool linearise(AffineExpr expr, int64_t scale,

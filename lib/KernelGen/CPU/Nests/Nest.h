@@ -48,6 +48,10 @@ public:
   Quantity add(const Quantity &x, const Quantity &y);
   Quantity sub(const Quantity &x, const Quantity &y);
   Quantity mul(const Quantity &x, const Quantity &y);
+  /// `x`, which is a size, and no more than `most`.
+  Quantity upTo(const Quantity &x, int64_t most);
+  /// The next multiple of `factor`.
+  Quantity roundUp(const Quantity &x, int64_t factor);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -93,6 +93,18 @@ static bool join(Kind &kind, spmd::PairStepOp step) {
   return true;
 }
 
+/// Computes at the builder's place what `number` is where its function is
+/// called; `values` has the arguments.
+static Value computeAtCall(OpBuilder &b, Value number, IRMapping &values) {
+  if (Value found = values.lookupOrNull(number))
+    return found;
+  Operation *op = number.getDefiningOp();
+  for (Value operand : op->getOperands())
+    computeAtCall(b, operand, values);
+  b.clone(*op, values);
+  return values.lookup(number);
+}
+
 /// One function for the steps of `kind`, and a call in place of each.
 static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
                     int64_t threads) {
@@ -105,15 +117,12 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
   func::FuncOp callee = createOutlined(b, loc, name, types);
   Block *block = callee.addEntryBlock();
   b.setInsertionPointToStart(block);
-  int64_t bytes =
+  Quantity bytes =
       emitPairStep(b, first, block->getArguments().drop_back(),
                    block->getArguments().back(), vectorBits, threads);
   func::ReturnOp::create(b, loc);
   for (spmd::PairStepOp step : kind.steps) {
     b.setInsertionPoint(step);
-    Value scratch = memref::AllocOp::create(
-        b, step.getLoc(), MemRefType::get({bytes}, b.getI8Type()), ValueRange(),
-        b.getI64IntegerAttr(64));
     SmallVector<Value> operands;
     for (auto [operand, type] :
          llvm::zip_equal(step->getOperands(), kind.types))
@@ -122,8 +131,21 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
               ? operand
               : memref::CastOp::create(b, step.getLoc(), type, operand)
                     .getResult());
+    auto pool = MemRefType::get(
+        {bytes.fixed ? *bytes.fixed : ShapedType::kDynamic}, b.getI8Type());
+    SmallVector<Value> size;
+    if (!bytes.fixed) {
+      IRMapping values;
+      values.map(block->getArguments().drop_back(), operands);
+      size.push_back(computeAtCall(b, bytes.value, values));
+    }
+    Value scratch = memref::AllocOp::create(b, step.getLoc(), pool, size,
+                                            b.getI64IntegerAttr(64));
     operands.push_back(
-        memref::CastOp::create(b, step.getLoc(), types.back(), scratch));
+        bytes.fixed
+            ? memref::CastOp::create(b, step.getLoc(), types.back(), scratch)
+                  .getResult()
+            : scratch);
     func::CallOp::create(b, step.getLoc(), callee, operands);
     step.erase();
   }

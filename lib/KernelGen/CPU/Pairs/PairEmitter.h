@@ -132,6 +132,7 @@ private:
   llvm::SmallVector<Access> rows, extras, states;
   bool hasValue = false;
   int64_t rowsOfTile = 48, keysOfTile = 128;
+  Quantity tileRows;   // that a tile has at most: scratch is for these
   int64_t vectors = 8; // of a row of a tile
   mlir::Value keysPacked, valuesPacked, keyCopy, valueCopy, queryCopy,
       gradientCopy;

@@ -616,6 +616,8 @@ void PairEmitter::emit(int64_t threads) {
   vectors = keysOfTile / lanes;
   if (sizes[q].fixed)
     rowsOfTile = std::clamp<int64_t>(*sizes[q].fixed, 1, rowsOfTile);
+  tileRows = sizes[q].fixed ? Quantity::of(rowsOfTile)
+                            : arith.upTo(sizes[q], rowsOfTile);
   if (threads < 2 || !gainsByPasses(threads))
     return emitPass(threads);
   for (Made pass : {Made::Queries, Made::Keys}) {
@@ -632,27 +634,31 @@ void PairEmitter::emitPass(int64_t threads) {
   partTo.clear();
   if (threads > 1)
     beginParts(threads);
-  scores = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
+  auto ofRows = [&](int64_t each) {
+    return arith.mul(tileRows, Quantity::of(each));
+  };
+  scores = code.scratch(ofRows(keysOfTile));
   keysPacked = code.scratch(arith.mul(sizes[d], Quantity::of(keysOfTile)));
   scale = code.scratch(Quantity::of(std::max(rowsOfTile, keysOfTile)));
   // Where copies are needed, whole rows of them.
   int64_t depth = sizes[d].orElse(0), feature = sizes[e].orElse(0);
-  auto roomFor = [&](int64_t count) {
-    return llvm::alignTo(count, lanes) + lanes;
+  auto roomFor = [&](Quantity count) {
+    return arith.add(arith.roundUp(count, lanes), Quantity::of(lanes));
   };
+  auto ofKeys = [&](int64_t each) { return Quantity::of(keysOfTile * each); };
   if (!isNatural(query, d) && !(query.element == type && !backward))
-    queryCopy = code.scratch(Quantity::of(roomFor(rowsOfTile * depth)));
+    queryCopy = code.scratch(roomFor(ofRows(depth)));
   if (backward) {
-    gradients = code.scratch(Quantity::of(rowsOfTile * keysOfTile));
-    valuesPacked = code.scratch(Quantity::of(feature * keysOfTile));
-    keySums = code.scratch(Quantity::of(roomFor(keysOfTile * depth)));
-    valueSums = code.scratch(Quantity::of(roomFor(keysOfTile * feature)));
+    gradients = code.scratch(ofRows(keysOfTile));
+    valuesPacked = code.scratch(ofKeys(feature));
+    keySums = code.scratch(roomFor(ofKeys(depth)));
+    valueSums = code.scratch(roomFor(ofKeys(feature)));
     if (!isNatural(key, d))
-      keyCopy = code.scratch(Quantity::of(roomFor(keysOfTile * depth)));
+      keyCopy = code.scratch(roomFor(ofKeys(depth)));
     if (!isNatural(rows[2], e))
-      gradientCopy = code.scratch(Quantity::of(roomFor(rowsOfTile * feature)));
+      gradientCopy = code.scratch(roomFor(ofRows(feature)));
   } else if (op.getValue() && !isNatural(value, e)) {
-    valueCopy = code.scratch(Quantity::of(roomFor(keysOfTile * feature)));
+    valueCopy = code.scratch(roomFor(ofKeys(feature)));
   }
   SmallVector<int> outer;
   for (int dim : llvm::seq(q))
@@ -668,9 +674,9 @@ void PairEmitter::emitPass(int64_t threads) {
   });
 }
 
-int64_t cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
-                          ValueRange operands, Value pool, unsigned vectorBits,
-                          int64_t threads) {
+Quantity cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
+                           ValueRange operands, Value pool, unsigned vectorBits,
+                           int64_t threads) {
   PairEmitter emitter(b, op, operands, pairs::computeTypeOf(op), vectorBits);
   emitter.vectorCode().pool = pool;
   emitter.emit(threads);

@@ -74,7 +74,7 @@ public:
   /// of which `used` bytes are taken.
   mlir::Value scratch(Quantity count);
   mlir::Value pool; // memref<?xi8>
-  int64_t used = 0;
+  Quantity used = Quantity::of(0);
   /// Around all that follows, if threads share it: scratch is for each part.
   mlir::scf::ForOp partLoop;
   int64_t parts = 1;
@@ -97,10 +97,11 @@ private:
 /// Writes the loops of a verified `op` at the builder's place, on `operands` of
 /// the same types; a large one in up to `threads` parts that may run at the
 /// same time (spmd::contract::Parts). Scratch comes from `pool` (memref<?xi8>),
-/// or is allocated where that is null. Returns the bytes taken of it.
-int64_t emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
-                     mlir::ValueRange operands, mlir::Value pool,
-                     unsigned vectorBits, int64_t threads = 1);
+/// or is allocated where that is null. Returns the bytes taken of it, a number
+/// or one computed from sizes of the operands.
+Quantity emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
+                      mlir::ValueRange operands, mlir::Value pool,
+                      unsigned vectorBits, int64_t threads = 1);
 
 } // namespace shardc::cpu
 

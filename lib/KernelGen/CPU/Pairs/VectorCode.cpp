@@ -103,37 +103,37 @@ Value VectorCode::firstLanes(Quantity count) {
 }
 
 Value VectorCode::scratch(Quantity count) {
-  Quantity bytes = arith.mul(count, Quantity::of(type.getWidth() / 8));
-  if (partLoop) {
-    assert(bytes.fixed && "scratch of parts has a known size");
-    bytes = Quantity::of(llvm::alignTo(*bytes.fixed, 64));
-  }
-  Value address;
-  if (pool) {
-    assert(bytes.fixed && "scratch of a function has a known size");
-    address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, pool);
-    address = arith::AddIOp::create(b, loc, address, arith.index(used));
-    used += llvm::alignTo(*bytes.fixed, 64) * parts;
-  } else {
+  constexpr int64_t kAlignment = 64;
+  Quantity bytes, first;
+  {
+    // The size is the same for all parts.
     OpBuilder::InsertionGuard guard(b);
     if (partLoop)
       b.setInsertionPoint(partLoop);
+    bytes = arith.roundUp(arith.mul(count, Quantity::of(type.getWidth() / 8)),
+                          kAlignment);
     Quantity all = arith.mul(bytes, Quantity::of(parts));
-    SmallVector<Value> sizes;
-    if (!all.fixed)
-      sizes.push_back(all.value);
-    auto buffer = MemRefType::get(
-        {all.fixed ? *all.fixed : ShapedType::kDynamic}, b.getI8Type());
-    Value memory =
-        memref::AllocOp::create(b, loc, buffer, sizes, b.getI64IntegerAttr(64));
-    address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+    Value memory = pool;
+    if (!pool) {
+      auto buffer = MemRefType::get(
+          {all.fixed ? *all.fixed : ShapedType::kDynamic}, b.getI8Type());
+      memory = memref::AllocOp::create(
+          b, loc, buffer, all.fixed ? ValueRange() : ValueRange(all.value),
+          b.getI64IntegerAttr(kAlignment));
+    }
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+    first = Quantity::of(address);
+    if (pool) {
+      first = arith.add(first, used);
+      used = arith.add(used, all);
+    }
   }
-  if (partLoop) {
-    Quantity part{std::nullopt, partLoop.getInductionVar()};
-    address =
-        arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
-  }
-  address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
+  if (partLoop)
+    first = arith.add(
+        first, arith.mul(Quantity::of(partLoop.getInductionVar()), bytes));
+  Value address =
+      arith::IndexCastOp::create(b, loc, b.getI64Type(), arith.get(first));
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
 }
