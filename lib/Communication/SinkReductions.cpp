@@ -98,6 +98,7 @@ private:
   bool leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op);
   bool mergeInReduction(AllReduceOp below, AllReduceOp op);
   bool scatter(Value value, AllReduceOp op);
+  bool scatterToShards(Value value, AllReduceOp op);
   bool pullSlice(tensor::ExtractSliceOp slice);
   bool leadsToReduction(Value value, tensor::ExtractSliceOp slice,
                         unsigned depth);
@@ -382,6 +383,52 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
   return true;
 }
 
+/// The only reader of `value` keeps shards of it along axes of the group, whose
+/// sizes are bound later.
+bool Sinker::scatterToShards(Value value, AllReduceOp op) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.hasStaticShape() || !value.hasOneUse() ||
+      type.getNumElements() > elementsOf(op.getInput()))
+    return false;
+  Operation *user = *value.user_begin();
+  if (!isa<HaloExchangeOp, RebalanceOp>(user) || user->getNumOperands() != 1 ||
+      user->getBlock() != op->getBlock())
+    return false;
+  MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
+  Group group = axesOf(op);
+  SmallVector<Attribute> scattered, others;
+  ArrayAttr dims = cast<ExchangeOpInterface>(user).getDims();
+  for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
+    DimExchange dim = attr.getExchange(mesh);
+    Interval whole = {0, type.getDimSize(dim.dim)};
+    if (!dim.neededFormula || dim.neededFormula.kind() != FormulaKind::Shards ||
+        !(dim.ownedFormula == Formula::same(whole)) ||
+        llvm::any_of(dim.owned, [&](Interval own) { return own != whole; }))
+      return false;
+    for (StringAttr axis : attr.getAxes()) {
+      if (!llvm::is_contained(group, axis))
+        return false;
+      scattered.push_back(axis);
+    }
+  }
+  if (scattered.empty())
+    return false;
+  for (StringAttr axis : group)
+    if (!llvm::is_contained(scattered, axis))
+      others.push_back(axis);
+  builder.setInsertionPoint(user);
+  Value kept = ReduceScatterOp::create(
+      builder, op.getLoc(), user->getResult(0).getType(), value,
+      op.getKindAttr(), builder.getArrayAttr(scattered), dims, op.getMeshAttr(),
+      op.getReasonAttr());
+  user->getResult(0).replaceAllUsesWith(kept);
+  user->erase();
+  if (!others.empty())
+    combine(kept, op, builder.getArrayAttr(others));
+  drop(op);
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Slices go up
 //===----------------------------------------------------------------------===//
@@ -516,7 +563,7 @@ bool Sinker::sink(AllReduceOp op) {
   Value value = op.getResult();
   bool shrinks = false;
   while (!value.use_empty()) {
-    if (scatter(value, op))
+    if (scatter(value, op) || scatterToShards(value, op))
       return true;
     if (!value.hasOneUse())
       break;

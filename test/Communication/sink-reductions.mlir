@@ -199,3 +199,47 @@ func.func @the_same(%u: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}
   %1 = spmd.all_reduce sum %u along ["x"] on @mesh : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Shards of a sum that is the same on all ranks, of sizes that are bound later: each rank sums up its own alone.
+// CHECK-LABEL: func.func @open_shards(
+//  CHECK-SAME:   %[[X:[^:]*]]: tensor<4x16xf32>
+//       CHECK:   %[[T:.*]] = stablehlo.transpose %[[X]]
+//       CHECK:   %[[S:.*]] = spmd.reduce_scatter sum %[[T]] along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>]
+//   CHECK-NOT:   all_reduce
+//       CHECK:   return %[[S]]
+spmd.mesh @mesh = <["x"=2]>
+func.func @open_shards(%x: tensor<4x16xf32>, %y: tensor<?xf32> {spmd.global_type = tensor<16xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}]>}) -> tensor<?x4xf32> attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4x16xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %2 = spmd.halo_exchange %1 [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  return %2 : tensor<?x4xf32>
+}
+
+// -----
+
+// Of shards along another axis all are summed up along "x".
+// CHECK-LABEL: func.func @open_shards_of_another_axis(
+//       CHECK:   spmd.all_reduce sum
+//       CHECK:   spmd.halo_exchange
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+func.func @open_shards_of_another_axis(%x: tensor<16x4xf32>) -> tensor<?x4xf32> attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
+  %1 = spmd.halo_exchange %0 [<dim 0 along ["y"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [1] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+
+// -----
+
+// What each rank needs of it and its neighbours' is summed up more than once: all of it is.
+// CHECK-LABEL: func.func @open_halo(
+//       CHECK:   spmd.all_reduce sum
+//       CHECK:   spmd.halo_exchange
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>
+spmd.mesh @mesh = <["x"=2]>
+func.func @open_halo(%x: tensor<16x4xf32>, %z: tensor<f32>) -> tensor<?x4xf32> attributes {spmd.local_view} {
+  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
+  %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:16, 0:16] -> [-1:9, 7:17] by #spmd.formula<same [0, 16]> -> #spmd.formula<positions [-1, 1, 1] (#rows, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
