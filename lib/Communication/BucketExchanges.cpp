@@ -4,7 +4,8 @@
 // halo) are one behind the other in a new dim, which is not cut, and go at
 // once. Shards of different values that are gathered, or of which each rank
 // keeps its part, along their first dim (the weights of a model, and their
-// gradients) are side by side in each rank's row.
+// gradients) are side by side in each rank's row; where sizes of shards are
+// bound later, in each row of these.
 //
 // Where sizes are bound later, two exchanges may be alike for the sizes of the
 // estimate and follow from others: queries and keys of one length are cut as
@@ -88,8 +89,8 @@ static DimExchanges dimsOf(Operation *op) {
   MeshAttr mesh =
       lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName());
   DimExchanges dims;
-  for (auto attr :
-       cast<ExchangeOpInterface>(op).getDims().getAsRange<DimExchangeAttr>())
+  ArrayAttr attrs = cast<CommunicationOpInterface>(op).getDims();
+  for (auto attr : attrs.getAsRange<DimExchangeAttr>())
     dims.push_back(attr.getExchange(mesh));
   return dims;
 }
@@ -183,11 +184,9 @@ static bool mayStack(Operation *op) {
   MeshAttr mesh =
       lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName());
   auto dims = cast<ExchangeOpInterface>(op).getDims();
-  return llvm::any_of(dims.getAsRange<DimExchangeAttr>(),
-                      [&](DimExchangeAttr attr) {
-                        DimExchange dim = attr.getExchange(mesh);
-                        return dim.owned != dim.needed;
-                      });
+  return llvm::any_of(
+      dims.getAsRange<DimExchangeAttr>(),
+      [&](DimExchangeAttr attr) { return arrives(attr.getExchange(mesh)); });
 }
 
 /// `value` with a dim of 1 in front, or without it.
@@ -258,10 +257,12 @@ static DimExchanges uniteDims(ArrayRef<DimExchanges> members) {
 }
 
 namespace {
-/// Builds the exchange of several values that are one behind the other.
+/// Builds the exchange of several values that are one behind the other, or side
+/// by side.
 class Stacking {
 public:
   void stack(Bucket &bucket);
+  void putOpenSideBySide(Bucket &bucket);
   /// Moves that were between shards that nothing needs any more.
   void eraseUnused() {
     for (Operation *op : unused)
@@ -524,6 +525,144 @@ static void putSideBySide(Bucket &bucket) {
 }
 
 //===----------------------------------------------------------------------===//
+// Side by side in rows whose number is bound later
+//===----------------------------------------------------------------------===//
+
+/// True if `op` gathers shards along its first dim, or keeps them of a sum, and
+/// the sizes of these shards alone are bound later.
+static bool hasOpenRows(Operation *op) {
+  auto scatter = dyn_cast<ReduceScatterOp>(op);
+  auto gather = dyn_cast<AllGatherOp>(op);
+  if (!scatter && (!gather || gather.getFill()))
+    return false;
+  ArrayAttr dims = cast<CommunicationOpInterface>(op).getDims();
+  RankedTensorType cut = typeOf(sourceOf(op)), all = typeOf(op->getResult(0));
+  if (scatter)
+    std::swap(cut, all);
+  if (dims.size() != 1 || !all.hasStaticShape() ||
+      cut.getNumDynamicDims() != 1 || !cut.isDynamicDim(0))
+    return false;
+  DimExchange dim = dimsOf(op).front();
+  if (scatter)
+    std::swap(dim.ownedFormula, dim.neededFormula);
+  return dim.dim == 0 && areShards(dim.ownedFormula) &&
+         dim.neededFormula == Formula::same({0, all.getDimSize(0)}) &&
+         (!scatter || llvm::equal(scatter.getAxes().getAsRange<StringAttr>(),
+                                  cast<DimExchangeAttr>(dims[0]).getAxes()));
+}
+
+static bool haveAlikeOpenRows(Operation *a, Operation *b) {
+  if (a->getName() != b->getName() || !hasOpenRows(a) || !hasOpenRows(b) ||
+      cast<CommunicationOpInterface>(a).getMeshName() !=
+          cast<CommunicationOpInterface>(b).getMeshName() ||
+      getElementTypeOrSelf(sourceOf(a).getType()) !=
+          getElementTypeOrSelf(sourceOf(b).getType()) ||
+      !haveAlikeDims(a, b))
+    return false;
+  auto scatter = dyn_cast<ReduceScatterOp>(a);
+  return !scatter || scatter.getKind() == cast<ReduceScatterOp>(b).getKind();
+}
+
+/// Elements of one index of the first dim.
+static int64_t widthOf(Value value) {
+  return ShapedType::getNumElements(typeOf(value).getShape().drop_front());
+}
+
+/// `value` with all dims but the first as one.
+static Value flatten(OpBuilder &builder, Location loc, Value value) {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape = {type.getDimSize(0), widthOf(value)};
+  if (type.hasStaticShape())
+    return reshape(builder, loc, value, shape);
+  if (type.getRank() == 1) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, loc, value);
+    sizes.push_back(builder.getIndexAttr(1));
+    SmallVector<ReassociationIndices> both = {{0, 1}};
+    return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value,
+                                         both, sizes);
+  }
+  if (type.getRank() == 2)
+    return value;
+  ReassociationIndices others =
+      llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
+  return tensor::CollapseShapeOp::create(
+      builder, loc, value, ArrayRef<ReassociationIndices>{{0}, others});
+}
+
+/// `value`, which was flattened, as `type`.
+static Value unflatten(OpBuilder &builder, Location loc, Value value,
+                       RankedTensorType type) {
+  if (type.hasStaticShape())
+    return reshape(builder, loc, value, type.getShape());
+  if (type.getRank() == 2)
+    return value;
+  if (type.getRank() == 1)
+    return tensor::CollapseShapeOp::create(
+        builder, loc, value, ArrayRef<ReassociationIndices>{{0, 1}});
+  SmallVector<OpFoldResult> sizes = {
+      tensor::getMixedSize(builder, loc, value, 0)};
+  for (int64_t size : type.getShape().drop_front())
+    sizes.push_back(builder.getIndexAttr(size));
+  ReassociationIndices others =
+      llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
+  return tensor::ExpandShapeOp::create(
+      builder, loc, type, value, ArrayRef<ReassociationIndices>{{0}, others},
+      sizes);
+}
+
+void Stacking::putOpenSideBySide(Bucket &bucket) {
+  Operation *last = bucket.members.back();
+  OpBuilder builder(last);
+  Location loc = bucket.joinLocations();
+  auto scatter = dyn_cast<ReduceScatterOp>(last);
+  SmallVector<DimExchanges> ofMembers;
+  for (Operation *member : bucket.members)
+    ofMembers.push_back(dimsOf(member));
+  DimExchanges united = uniteDims(ofMembers);
+  SmallVector<Value> values;
+  int64_t width = 0;
+  for (auto [member, dims] : llvm::zip_equal(bucket.members, ofMembers)) {
+    Value value = sourceOf(member);
+    if (!scatter)
+      value =
+          toShards(builder, member, value, dims, united, /*ofNeeded=*/false);
+    values.push_back(flatten(builder, member->getLoc(), value));
+    width += widthOf(value);
+  }
+  auto of = [&](Value value) {
+    return typeOf(value).clone({typeOf(value).getDimSize(0), width});
+  };
+  Value all = stablehlo::ConcatenateOp::create(builder, loc, of(sourceOf(last)),
+                                               values, 1);
+  FlatSymbolRefAttr meshName =
+      cast<CommunicationOpInterface>(last).getMeshName();
+  ArrayAttr dims = builder.getArrayAttr({DimExchangeAttr::get(
+      builder.getContext(), lookupMesh(last, meshName), united.front())});
+  Type type = of(last->getResult(0));
+  Value moved;
+  if (scatter)
+    moved = ReduceScatterOp::create(builder, loc, type, all,
+                                    scatter.getKindAttr(), scatter.getAxes(),
+                                    dims, meshName, bucket.joinReasons());
+  else
+    moved = AllGatherOp::create(builder, loc, type, all, /*fill=*/Value(), dims,
+                                meshName, bucket.joinReasons());
+  int64_t begin = 0;
+  for (auto [member, dims] : llvm::zip_equal(bucket.members, ofMembers)) {
+    Location where = member->getLoc();
+    int64_t end = begin + widthOf(member->getResult(0));
+    Value part = slice(builder, where, moved, 1, begin, end);
+    part = unflatten(builder, where, part, typeOf(member->getResult(0)));
+    if (scatter)
+      part = toShards(builder, member, part, united, dims, /*ofNeeded=*/true);
+    member->getResult(0).replaceAllUsesWith(part);
+    begin = end;
+  }
+  bucket.retire();
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -540,6 +679,11 @@ struct BucketExchangesPass final
           bundle(*block, {memberLimit, bucketLimit,
                           [](Operation *op) { return rowsOf(op).has_value(); },
                           largestBytes, haveAlikeRows, putSideBySide});
+      changed |=
+          bundle(*block, {memberLimit, bucketLimit, hasOpenRows, largestBytes,
+                          haveAlikeOpenRows, [&](Bucket &bucket) {
+                            stacking.putOpenSideBySide(bucket);
+                          }});
       changed |= bundle(
           *block, {memberLimit, bucketLimit, mayStack, largestBytes, areAlike,
                    [&](Bucket &bucket) { stacking.stack(bucket); }});

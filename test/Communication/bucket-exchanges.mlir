@@ -196,3 +196,51 @@ func.func @windows(
   %second = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:8, 7:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 2, 1] (#spmd.formula<shards [0] (#spmd.formula<affine [1, 0, 2, 8] (#spmd.formula<given [0, 0, 16]>)>)>, #spmd.formula<same [0, 3]>)> wrap>] on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
   return %each, %second : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// A row of each value, whose number is bound later, is 1 + 4 + 6 elements: side by side in shards of the first they go at once.
+// CHECK-LABEL: func.func @gather_open_rows(
+//  CHECK-SAME:   %[[A:[^ :]*]]: tensor<?xf32>
+//  CHECK-SAME:   %[[B:[^ :]*]]: tensor<?x4xf32>
+//       CHECK:   %[[FIRST:.*]] = tensor.expand_shape %[[A]] {{.*}} : tensor<?xf32> into tensor<?x1xf32>
+//       CHECK:   %[[SECOND:.*]] = spmd.rebalance %[[B]] [<dim 0 {{.*}} by #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>]
+//       CHECK:   %[[THIRD:.*]] = tensor.collapse_shape %{{.*}} : tensor<?x2x3xf32> into tensor<?x6xf32>
+//       CHECK:   %[[ROWS:.*]] = stablehlo.concatenate %[[FIRST]], %[[SECOND]], %[[THIRD]], dim = 1
+//       CHECK:   %[[ALL:.*]] = spmd.all_gather %[[ROWS]] [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<same [0, 16]>>]
+//   CHECK-NOT:   all_gather
+//       CHECK:   stablehlo.slice %[[ALL]] [0:16, 0:1]
+//       CHECK:   stablehlo.slice %[[ALL]] [0:16, 1:5]
+//       CHECK:   %[[LAST:.*]] = stablehlo.slice %[[ALL]] [0:16, 5:11]
+//       CHECK:   stablehlo.reshape %[[LAST]] : (tensor<16x6xf32>) -> tensor<16x2x3xf32>
+spmd.mesh @mesh = <["x"=2]>
+func.func @gather_open_rows(
+    %a: tensor<?xf32> {spmd.global_type = tensor<16xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}]>},
+    %b: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [1, 0, 16]>}, {}]>},
+    %c: tensor<?x2x3xf32> {spmd.global_type = tensor<16x2x3xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [2, 0, 16]>}, {}, {}]>}) -> (tensor<16xf32>, tensor<16x4xf32>, tensor<16x2x3xf32>) attributes {spmd.local_view} {
+  %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<same [0, 16]>>] on @mesh : tensor<?xf32> -> tensor<16xf32>
+  %1 = spmd.all_gather %b [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)> -> #spmd.formula<same [0, 16]>>] on @mesh : tensor<?x4xf32> -> tensor<16x4xf32>
+  %2 = spmd.all_gather %c [<dim 0 along ["x"] : [0:8, 8:16] -> [0:16, 0:16] by #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)> -> #spmd.formula<same [0, 16]>>] on @mesh : tensor<?x2x3xf32> -> tensor<16x2x3xf32>
+  return %0, %1, %2 : tensor<16xf32>, tensor<16x4xf32>, tensor<16x2x3xf32>
+}
+
+// -----
+
+// So do sums of which each rank keeps its rows; what is kept in other shards is moved on.
+// CHECK-LABEL: func.func @scatter_open_rows(
+//       CHECK:   %[[ROWS:.*]] = stablehlo.concatenate {{.*}}, dim = 1 : (tensor<16x1xf32>, tensor<16x4xf32>, tensor<16x6xf32>) -> tensor<16x11xf32>
+//       CHECK:   spmd.reduce_scatter sum %[[ROWS]] along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>]
+//   CHECK-NOT:   reduce_scatter
+//       CHECK:   spmd.rebalance {{.*}} by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>]
+//       CHECK:   spmd.rebalance {{.*}} by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)>>]
+spmd.mesh @mesh = <["x"=2]>
+func.func @scatter_open_rows(
+    %a: tensor<?xf32> {spmd.global_type = tensor<16xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}]>},
+    %b: tensor<?x4xf32> {spmd.global_type = tensor<16x4xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [1, 0, 16]>}, {}]>},
+    %c: tensor<?x2x3xf32> {spmd.global_type = tensor<16x2x3xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [2, 0, 16]>}, {}, {}]>},
+    %x: tensor<16xf32>, %y: tensor<16x4xf32>, %z: tensor<16x2x3xf32>) -> (tensor<?xf32>, tensor<?x4xf32>, tensor<?x2x3xf32>) attributes {spmd.local_view} {
+  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16xf32> -> tensor<?xf32>
+  %1 = spmd.reduce_scatter sum %y along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  %2 = spmd.reduce_scatter sum %z along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)>>] on @mesh : tensor<16x2x3xf32> -> tensor<?x2x3xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<?x4xf32>, tensor<?x2x3xf32>
+}
