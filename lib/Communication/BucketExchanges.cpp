@@ -168,6 +168,16 @@ static bool isCutWhereOpen(Operation *op, RankedTensorType type) {
   });
 }
 
+/// True if any rank needs of `dim` what it does not own, in the binding by
+/// which costs are estimated.
+static bool arrives(const DimExchange &dim) {
+  Interval domain = {0, dim.size()};
+  return llvm::any_of(llvm::zip_equal(dim.owned, dim.needed), [&](auto both) {
+    auto [owned, needed] = both;
+    return !owned.contains(intersect(needed, domain));
+  });
+}
+
 /// True if `op` may be one of several that go one behind the other. Sizes that
 /// differ between ranks are the same in all that move by one table; and what
 /// moves nothing in the binding by which costs are estimated is better left

@@ -244,3 +244,18 @@ func.func @scatter_open_rows(
   %2 = spmd.reduce_scatter sum %z along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [2, 0, 16]>)>>] on @mesh : tensor<16x2x3xf32> -> tensor<?x2x3xf32>
   return %0, %1, %2 : tensor<?xf32>, tensor<?x4xf32>, tensor<?x2x3xf32>
 }
+
+// -----
+
+// Of what every rank has, each takes its shards where it is: one behind the other they would be copied for nothing.
+// CHECK-LABEL: func.func @shards_of_what_all_have(
+//       CHECK:   spmd.halo_exchange %{{.*}} [<dim 0
+//       CHECK:   spmd.halo_exchange %{{.*}} [<dim 0
+//   CHECK-NOT:   stablehlo.concatenate
+//       CHECK:   return
+spmd.mesh @mesh = <["x"=2]>
+func.func @shards_of_what_all_have(%a: tensor<16x4xf32>, %b: tensor<16x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) attributes {spmd.local_view} {
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  %1 = spmd.halo_exchange %b [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  return %0, %1 : tensor<?x4xf32>, tensor<?x4xf32>
+}
