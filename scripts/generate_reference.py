@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write what follows from the sources: pages of passes and dialects in docs/Reference, docs/Pictures.
+"""Write what follows from the sources: reference pages of passes, dialects, options and diagnostics, and pictures.
 
 usage: generate_reference.py [--check]
 
@@ -16,8 +16,10 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from diagnostics import missing_sources, write_diagnostics
 from pass_docs import LLVM, ROOT, Pass, read_passes
 from pictures import draw_all
+from tool_options import write_options
 
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "Reference"
@@ -89,13 +91,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, say what is not current")
     options = parser.parse_args()
 
-    pages = {"Reference/passes.md": write_passes(), **draw_all()}
+    pages = {"Reference/passes.md": write_passes(), "Reference/diagnostics.md": write_diagnostics(),
+             "Reference/options.md": write_options(), **draw_all()}
     pages |= {f"Reference/dialect-{name}.md": write_dialect(name, file) for name, file in DIALECTS.items()}
     if not options.check:
         for name, text in pages.items():
             (DOCS / name).write_text(text)
         return 0
-    problems = check_exit_codes()
+    problems = check_exit_codes() + missing_sources()
     for name, text in pages.items():
         path = DOCS / name
         if not path.exists() or path.read_text() != text:
