@@ -3,8 +3,8 @@
 // docs/Rationale/Ring.md section 4. The local forms are in Ring.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "PlanRing.h"
 #include "Ring.h"
-#include "RingPlan.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"

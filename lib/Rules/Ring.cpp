@@ -44,15 +44,16 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
 
 SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
   SmallVector<std::pair<int64_t, int64_t>> found;
+  PairBand band = bandOf(op);
   int64_t keyParts =
       here.isPassed ? ownedParts.size() : plan.steps[here.step].parts.size();
   for (int64_t part = 0; part < countParts(); ++part)
     for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
       if (countParts() * keyParts == 1 ||
-          (here.isPassed
-               ? mayHavePairs(op, plan.parts[part], ownedParts[keyPart].natural)
-               : plan.hasPairs(op, localization.meshSizes(), here.step, part,
-                               keyPart)))
+          (here.isPassed ? band.mayHavePairs(plan.parts[part],
+                                             ownedParts[keyPart].natural)
+                         : plan.hasPairs(band, localization.meshSizes(),
+                                         here.step, part, keyPart)))
         found.push_back({part, keyPart});
   return found;
 }

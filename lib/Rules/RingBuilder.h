@@ -3,7 +3,7 @@
 #define SHARDC_LIB_RULES_RINGBUILDER_H
 
 #include "Distribution.h"
-#include "RingPlan.h"
+#include "PlanRing.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc::rules {

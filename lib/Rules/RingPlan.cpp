@@ -11,15 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
-#include "Distribution.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/Interfaces/OrderCost.h"
-#include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Layout/TravelFormula.h"
-#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -107,43 +101,29 @@ PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places,
 // The band
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Band {
-  std::optional<int64_t> lower, upper;
-  explicit Band(AllPairsOpInterface op) {
-    if (auto attr = op.getBandLowerAttr())
-      lower = attr.getInt();
-    if (auto attr = op.getBandUpperAttr())
-      upper = attr.getInt();
-  }
-  bool isWhole() const { return !lower && !upper; }
-  /// The part of `keys` that pairs with some of `rows`.
-  Interval trim(Interval rows, Interval keys) const {
-    Interval none{keys.begin, keys.begin};
-    if (rows.empty() || keys.empty())
-      return none;
-    if (lower)
-      keys.begin = std::max(keys.begin, rows.begin + *lower);
-    if (upper)
-      keys.end = std::min(keys.end, rows.end + *upper);
-    return keys.empty() ? none : keys;
-  }
-  /// The same of tables, for shards of any size; `keys` where it is not known
-  /// how queries are cut.
-  Formula trim(const Formula &rows, const Formula &keys) const {
-    // Further than any key is from any query.
-    constexpr int64_t far = int64_t(1) << 48;
-    if (!rows || !keys)
-      return keys;
-    int64_t first = lower.value_or(-far), last = upper.value_or(far);
-    return Formula::kept(
-        keys, Formula::positions(
-                  first, {1, 1},
-                  {rows, Formula::same(
-                             {0, std::max<int64_t>(0, last - first + 1)})}));
-  }
-};
-} // namespace
+Interval PairBand::trim(Interval rows, Interval keys) const {
+  Interval none{keys.begin, keys.begin};
+  if (rows.empty() || keys.empty())
+    return none;
+  if (lower)
+    keys.begin = std::max(keys.begin, rows.begin + *lower);
+  if (upper)
+    keys.end = std::min(keys.end, rows.end + *upper);
+  return keys.empty() ? none : keys;
+}
+
+Formula PairBand::trim(const Formula &rows, const Formula &keys) const {
+  // Further than any key is from any query.
+  constexpr int64_t far = int64_t(1) << 48;
+  if (!rows || !keys)
+    return keys;
+  int64_t first = lower.value_or(-far), last = upper.value_or(far);
+  return Formula::kept(
+      keys,
+      Formula::positions(
+          first, {1, 1},
+          {rows, Formula::same({0, std::max<int64_t>(0, last - first + 1)})}));
+}
 
 /// Σ over i in `rows` of i + `shift`, no less than `least` and no more than
 /// `most`.
@@ -158,17 +138,14 @@ static double sumClamped(Interval rows, int64_t shift, int64_t least,
          double(count - high) * double(most);
 }
 
-double rules::countPairs(AllPairsOpInterface op, Interval rows, Interval keys) {
+double PairBand::countPairs(Interval rows, Interval keys) const {
   if (rows.empty() || keys.empty())
     return 0;
-  Band band(op);
   double count = double(rows.size());
-  double ends = band.upper
-                    ? sumClamped(rows, *band.upper + 1, keys.begin, keys.end)
-                    : count * double(keys.end);
-  double begins = band.lower
-                      ? sumClamped(rows, *band.lower, keys.begin, keys.end)
-                      : count * double(keys.begin);
+  double ends = upper ? sumClamped(rows, *upper + 1, keys.begin, keys.end)
+                      : count * double(keys.end);
+  double begins = lower ? sumClamped(rows, *lower, keys.begin, keys.end)
+                        : count * double(keys.begin);
   return std::max(0.0, ends - begins);
 }
 
@@ -180,15 +157,15 @@ static Interval hull(Interval a, Interval b) {
              : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-bool rules::mayHavePairs(AllPairsOpInterface op, const IntervalTable &queries,
-                         const IntervalTable &keys) {
+bool PairBand::mayHavePairs(const IntervalTable &queries,
+                            const IntervalTable &keys) const {
   auto span = [](const IntervalTable &table) {
     Interval all{0, 0};
     for (Interval interval : table.intervals)
       all = hull(all, interval);
     return all;
   };
-  return !Band(op).trim(span(queries), span(keys)).empty();
+  return !trim(span(queries), span(keys)).empty();
 }
 
 int64_t RingPlan::countSteps() const {
@@ -198,9 +175,8 @@ int64_t RingPlan::countSteps() const {
   return isLoop() ? count : int64_t(steps.size());
 }
 
-bool RingPlan::hasPairs(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
+bool RingPlan::hasPairs(const PairBand &band, ArrayRef<int64_t> meshSizes,
                         int64_t step, int64_t part, int64_t keyPart) const {
-  Band band(op);
   const IntervalTable &keys = steps[step].parts[keyPart].natural;
   // Shards of other sizes may have pairs where these have none.
   if (keys.formula.isOpen() || parts[part].formula.isOpen())
@@ -223,23 +199,14 @@ bool RingPlan::hasPairs(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
 namespace {
 class Planner {
 public:
-  /// `cuts`: how each iteration dim is cut. `late`: of an op whose sizes are
-  /// known only when the program is bound, else null.
-  Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh,
-          ArrayRef<IntervalTable> cuts, std::optional<Boundaries> queryOrder,
-          std::optional<Boundaries> keyOrder, Localization *late)
-      : op(op), mesh(mesh), cuts(cuts), queryOrder(std::move(queryOrder)),
-        keyOrder(std::move(keyOrder)), late(late), band(op),
-        numDims(op.getNumDims()), query(op.getQueryDim()), key(op.getKeyDim()),
-        sizes(op.getDimSizes()), cost(costOn(op)),
-        isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
+  Planner(const RingProblem &problem, Localization *late)
+      : problem(problem), mesh(problem.mesh), cuts(problem.cuts),
+        queryOrder(problem.queryOrder), keyOrder(problem.keyOrder), late(late),
+        band(problem.band), query(problem.query()), key(problem.key()),
+        sizes(problem.sizes) {}
 
   /// All ways, with what they take by estimate; the ring first.
   SmallVector<RingPlan, 0> ways();
-  /// The way to go. `uneven`: ways for other sizes that count as much, if any.
-  FailureOr<RingPlan> plan(ArrayRef<RingPlan> uneven);
-  /// Of a ring of any number of ranks: each block is passed on, whole.
-  RingPlan passAll();
   RingPlan inPlace();
 
 private:
@@ -260,56 +227,43 @@ private:
   /// What of `keys` some part of the queries needs.
   Formula neededBy(const RingPlan &plan, const Formula &keys);
   std::optional<RingPlan> zigzag(const RingPlan &ring);
-  std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
+  std::optional<RingPlan> gather(const RingPlan &ring);
   std::optional<RingPlan> cutHeads(const RingPlan &ring);
   /// Seconds that the busiest rank takes, and its share of pairs.
   void estimate(RingPlan &plan);
 
   int64_t ranksAlong(ArrayRef<int64_t> axes) { return countAlong(axes, mesh); }
   /// Bytes of a tensor that one index of `dim` has on a rank.
-  double bytesPerIndex(Value value, AffineMap map, int64_t dim,
+  double bytesPerIndex(const PairTensor &tensor, int64_t dim,
                        const RingPlan &plan);
   /// True if the program itself has queries or keys in zigzag order.
   bool isZigzag() { return queryOrder || keyOrder; }
-  bool hasBoth(AffineMap map) {
-    return map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
-  }
-  /// Calls `visit` with the map of each operand and result.
-  void forEachTensor(
-      llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
-    for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      visit(op->getOperand(i), op.getMap(i), false);
-    for (unsigned i = 0; i < op->getNumResults(); ++i)
-      visit(op->getResult(i), op.getResultMap(i), true);
+  bool hasBoth(const PairTensor &tensor) {
+    return tensor.has(query) && tensor.has(key);
   }
 
-  AllPairsOpInterface op;
+  const RingProblem &problem;
   ArrayRef<int64_t> mesh;
   ArrayRef<IntervalTable> cuts;
-  std::optional<Boundaries> queryOrder, keyOrder;
+  const std::optional<Boundaries> &queryOrder, &keyOrder;
   Localization *late;
-  Band band;
-  int64_t numDims, query, key;
-  SmallVector<int64_t> sizes;
-  Cost cost;
-  bool isBackward;
+  const PairBand &band;
+  int64_t query, key;
+  ArrayRef<int64_t> sizes;
 };
 } // namespace
 
 RingPlan Planner::inPlace() {
   RingPlan plan;
-  for (int64_t dim = 0; dim < numDims; ++dim)
-    plan.cuts.push_back(cuts[dim]);
+  plan.cuts.assign(cuts.begin(), cuts.end());
   // Along an axis that cuts something else as well every rank needs all keys.
   for (int64_t axis : plan.cuts[key].axes) {
     bool isShared = false;
-    for (int64_t dim = 0; dim < numDims; ++dim)
-      isShared |= dim != key && llvm::is_contained(plan.cuts[dim].axes, axis);
+    for (auto [dim, table] : llvm::enumerate(plan.cuts))
+      isShared |= int64_t(dim) != key && llvm::is_contained(table.axes, axis);
     (isShared ? plan.places : plan.merged).push_back(axis);
   }
-  auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
-  if (pairs && pairs.getCombine() == PairCombine::TopK &&
-      !plan.merged.empty()) {
+  if (problem.keepsBest && !plan.merged.empty()) {
     // Lists of the best do not add up: queries are cut instead, for the while.
     SmallVector<int64_t> axes(plan.cuts[query].axes);
     llvm::append_range(axes, plan.merged);
@@ -432,9 +386,10 @@ void Planner::addSteps(RingPlan &plan) {
   bool isTrimmed = !band.isWhole() && !owned.axes.empty();
   // Of shards of any size where one formula says it for all queries.
   // The ends of a shard in zigzag order are apart.
-  if (late && (keyOrder || !formulaOf(owned) || (isBackward && axes != all)))
+  if (late &&
+      (keyOrder || !formulaOf(owned) || (problem.isBackward && axes != all)))
     isTrimmed = false;
-  if (isTrimmed && !isBackward)
+  if (isTrimmed && !problem.isBackward)
     axes = all;
   plan.steps.clear();
   plan.runs.clear();
@@ -519,7 +474,7 @@ std::optional<RingPlan> Planner::zigzag(const RingPlan &ring) {
   return plan;
 }
 
-std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
+std::optional<RingPlan> Planner::gather(const RingPlan &ring) {
   if (ring.length < 2 || !ring.merged.empty() || ring.countSteps() < 2)
     return std::nullopt;
   RingPlan plan = ring;
@@ -528,7 +483,7 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
   plan.keyParts.clear();
   // Gradients of keys that all ranks have are added up: all have the same then.
   IntervalTable table = wholeDim(key);
-  if (!band.isWhole() && !isBackward) {
+  if (!band.isWhole() && !problem.isBackward) {
     Formula all = late ? formulaOf(table) : Formula();
     table = {plan.parts.front().axes, {}};
     for (Interval rows : plan.parts.front().intervals)
@@ -540,18 +495,18 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
   // A rank may receive no more than it has queries.
   SmallVector<int64_t> axes =
       unite(ring.cuts[key].axes, plan.parts.front().axes);
-  double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan),
+  double perQuery = bytesPerIndex(problem.tensors.front(), query, plan),
          perKey = 0;
-  for (unsigned i = 1; i < op->getNumOperands(); ++i)
-    if (op.getMap(i).isFunctionOfDim(key) && !hasBoth(op.getMap(i)))
-      perKey += bytesPerIndex(op->getOperand(i), op.getMap(i), key, plan);
+  for (const PairTensor &tensor : ArrayRef(problem.tensors).drop_front())
+    if (!tensor.isResult && tensor.has(key) && !hasBoth(tensor))
+      perKey += bytesPerIndex(tensor, key, plan);
   for (int64_t index = 0; index < ranksAlong(axes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
     Interval keys = at(plan.steps[0].keys, mesh, coordinate);
     int64_t arriving =
         keys.size() -
         intersect(keys, at(ring.cuts[key], mesh, coordinate)).size();
-    if (!isAsked &&
+    if (!problem.mayReceiveAll &&
         double(arriving) * perKey >
             double(at(plan.parts.front(), mesh, coordinate).size()) * perQuery)
       return std::nullopt;
@@ -560,25 +515,23 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
 }
 
 std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
-  bool hasValue = op->getNumOperands() > 2 && op.getFirstExtra() > 2;
   ArrayRef<int64_t> queryAxes = ring.cuts[query].axes;
   if (!ring.merged.empty() || queryAxes.size() != ring.places.size() ||
-      ring.length < 2 || !hasValue ||
+      ring.length < 2 || !problem.hasValue ||
       !llvm::all_of(
           ring.places,
           [&](int64_t axis) { return llvm::is_contained(queryAxes, axis); }))
     return std::nullopt;
   // What has queries and keys would be held whole.
-  bool some = false;
-  forEachTensor([&](Value, AffineMap map, bool) { some |= hasBoth(map); });
-  if (some)
+  if (llvm::any_of(problem.tensors,
+                   [&](const PairTensor &tensor) { return hasBoth(tensor); }))
     return std::nullopt;
   std::optional<int64_t> heads;
   for (int64_t dim = 0; dim < query; ++dim) {
-    bool everywhere = op.getMap(0).isFunctionOfDim(dim) &&
-                      op.getMap(1).isFunctionOfDim(dim) &&
-                      op.getMap(2).isFunctionOfDim(dim);
-    if (everywhere &&
+    bool isEverywhere =
+        llvm::all_of(ArrayRef(problem.tensors).take_front(3),
+                     [&](const PairTensor &tensor) { return tensor.has(dim); });
+    if (isEverywhere &&
         sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0 &&
         !(late && (late->isOpen(sizes[dim]) ||
                    late->countCoordinates(ring.cuts[dim].axes).isOpen())))
@@ -607,34 +560,33 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim,
+double Planner::bytesPerIndex(const PairTensor &tensor, int64_t dim,
                               const RingPlan &plan) {
-  auto type = cast<RankedTensorType>(value.getType());
-  double bytes = double(elementBytes(type.getElementType()));
-  for (AffineExpr expr : map.getResults()) {
-    int64_t other = cast<AffineDimExpr>(expr).getPosition();
+  double bytes = tensor.elementBytes;
+  for (int64_t other : tensor.dims)
     if (other != dim)
       bytes *= double(longestBlock(plan.cuts[other]));
-  }
   return bytes;
 }
 
 void Planner::estimate(RingPlan &plan) {
-  int64_t depth = op.getDepthDim(), feature = op.getFeatureDim();
-  double perPair = isBackward ? 6.0 * sizes[depth] + 4.0 * sizes[feature]
-                              : 2.0 * (sizes[depth] + sizes[feature]);
+  const Cost &cost = problem.cost;
+  int64_t depth = problem.depth(), feature = problem.feature();
+  double perPair = problem.isBackward
+                       ? 6.0 * sizes[depth] + 4.0 * sizes[feature]
+                       : 2.0 * (sizes[depth] + sizes[feature]);
   for (int64_t dim = 0; dim < query; ++dim)
     perPair *= double(longestBlock(plan.cuts[dim]));
   // Of what travels with a key, there and (gradients) back; of what queries
   // have.
   double keyBytes = 0, homeBytes = 0, queryBytes = 0, resultBytes = 0;
-  forEachTensor([&](Value value, AffineMap map, bool isResult) {
-    if (map.isFunctionOfDim(query))
-      (isResult ? resultBytes : queryBytes) +=
-          bytesPerIndex(value, map, query, plan);
-    else if (map.isFunctionOfDim(key))
-      (isResult ? homeBytes : keyBytes) += bytesPerIndex(value, map, key, plan);
-  });
+  for (const PairTensor &tensor : problem.tensors)
+    if (tensor.has(query))
+      (tensor.isResult ? resultBytes : queryBytes) +=
+          bytesPerIndex(tensor, query, plan);
+    else if (tensor.has(key))
+      (tensor.isResult ? homeBytes : keyBytes) +=
+          bytesPerIndex(tensor, key, plan);
   const IntervalTable &queries = cuts[query], &owned = cuts[key];
   SmallVector<int64_t> axes =
       unite(unite(owned.axes, queries.axes), plan.parts.front().axes);
@@ -674,8 +626,8 @@ void Planner::estimate(RingPlan &plan) {
       double steps = double(plan.countSteps()),
              share = double(plan.length) / double(owned.intervals.size());
       for (const IntervalTable &part : plan.parts)
-        pairs +=
-            countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
+        pairs += band.countPairs(at(part, mesh, coordinate), {0, sizes[key]}) *
+                 share;
       double travel = cost.move(
           double(longestBlock(owned)) * (keyBytes + homeBytes), owned.axes);
       time += std::max(cost.compute(pairs * perPair), steps * travel) +
@@ -687,8 +639,8 @@ void Planner::estimate(RingPlan &plan) {
       double work = 0;
       for (const IntervalTable &part : plan.parts)
         for (const TablePart &keyPart : step.parts)
-          work += countPairs(op, at(part, mesh, coordinate),
-                             at(keyPart.natural, mesh, coordinate));
+          work += band.countPairs(at(part, mesh, coordinate),
+                                  at(keyPart.natural, mesh, coordinate));
       double compute = cost.compute(work * perPair),
              latency = cost.synchronize(owned.axes);
       double travel =
@@ -696,7 +648,7 @@ void Planner::estimate(RingPlan &plan) {
                         (keyBytes + homeBytes),
                     owned.axes);
       if (plan.way == PairWay::Gathered)
-        time += compute + travel + (isBackward ? 2 : 1) * latency;
+        time += compute + travel + (problem.isBackward ? 2 : 1) * latency;
       else if (plan.way == PairWay::Heads)
         time += compute;
       else
@@ -716,9 +668,7 @@ SmallVector<RingPlan, 0> Planner::ways() {
   addSteps(all.front());
   if (!all.front().isRecut && !isZigzag())
     for (std::optional<RingPlan> other :
-         {zigzag(all.front()),
-          gather(all.front(), /*isAsked=*/contract::Way::has(op)),
-          cutHeads(all.front())})
+         {zigzag(all.front()), gather(all.front()), cutHeads(all.front())})
       if (other)
         all.push_back(std::move(*other));
   for (RingPlan &way : all)
@@ -726,30 +676,33 @@ SmallVector<RingPlan, 0> Planner::ways() {
   return all;
 }
 
-FailureOr<RingPlan> Planner::plan(ArrayRef<RingPlan> uneven) {
-  SmallVector<RingPlan, 0> others = ways();
-  for (RingPlan &way : others)
-    for (const RingPlan &other : uneven)
-      if (other.way == way.way)
-        way.milliseconds = (way.milliseconds + other.milliseconds) / 2;
-  RingPlan best = std::move(others.front());
-  others.erase(others.begin());
-  if (PairWayAttr asked = contract::Way::get(op)) {
-    if (asked.getValue() == best.way)
-      return best;
-    for (RingPlan &other : others)
-      if (asked.getValue() == other.way)
-        return std::move(other);
-    InFlightDiagnostic error =
-        op->emitOpError()
-        << "asks for spmd.way = \"" << stringifyPairWay(asked.getValue())
-        << "\", expected one of those that it can go: \"ring\"";
-    for (const RingPlan &other : others)
-      error << ", \"" << stringifyPairWay(other.way) << "\"";
-    return error;
-  }
-  if (others.empty())
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+RingPlan rules::ringInPlace(const RingProblem &problem, Localization *late) {
+  return Planner(problem, late).inPlace();
+}
+
+RingPlan rules::ringPassingAll(const RingProblem &problem, Localization *late) {
+  RingPlan plan = ringInPlace(problem, late);
+  const IntervalTable &owned = plan.cuts[problem.key()];
+  plan.isOpen = true;
+  plan.steps.push_back({0, owned, {{owned, owned}}});
+  plan.runs.push_back({0, plan.length - 1});
+  return plan;
+}
+
+SmallVector<RingPlan, 0> rules::ringWays(const RingProblem &problem,
+                                         Localization *late) {
+  return Planner(problem, late).ways();
+}
+
+RingPlan rules::cheapestWay(SmallVector<RingPlan, 0> ways) {
+  RingPlan best = std::move(ways.front());
+  if (ways.size() == 1)
     return best;
+  auto others = MutableArrayRef(ways).drop_front();
   std::string note = llvm::formatv("{0} {1:f3} ms", stringifyPairWay(best.way),
                                    best.milliseconds);
   for (const RingPlan &other : others)
@@ -763,116 +716,4 @@ FailureOr<RingPlan> Planner::plan(ArrayRef<RingPlan> uneven) {
       best = std::move(other);
   best.note = note;
   return best;
-}
-
-/// How each iteration dim of `op` is cut.
-static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
-                                         Localization &localization) {
-  return llvm::map_to_vector(
-      llvm::seq<int64_t>(0, op.getNumDims()),
-      [&](int64_t dim) { return localization.factorTable(dim); });
-}
-
-/// `cuts` as they may be bound. Who leaves sizes open has shards that differ,
-/// and ways differ in what that costs: 5 : 3 represents it.
-static SmallVector<IntervalTable> unevenCuts(ArrayRef<IntervalTable> cuts) {
-  SmallVector<IntervalTable> result(cuts);
-  for (IntervalTable &table : result) {
-    int64_t shards = table.intervals.size();
-    if (!table.formula.isOpen() || shards < 2)
-      continue;
-    int64_t size = 0, begin = 0;
-    for (Interval interval : table.intervals)
-      size = std::max(size, interval.end);
-    for (auto [number, interval] : llvm::enumerate(table.intervals)) {
-      // Of the sum of 5, 3, 5 ... what is up to here.
-      auto upTo = [](int64_t count) { return 5 * count - count / 2 * 2; };
-      int64_t end = size * upTo(number + 1) / upTo(shards);
-      interval = {begin, end};
-      begin = end;
-    }
-  }
-  return result;
-}
-
-RingPlan Planner::passAll() {
-  RingPlan plan = inPlace();
-  const IntervalTable &owned = plan.cuts[key];
-  plan.isOpen = true;
-  plan.steps.push_back({0, owned, {{owned, owned}}});
-  plan.runs.push_back({0, plan.length - 1});
-  return plan;
-}
-
-FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
-                                    Localization &localization) {
-  // Steps of a ring are unrolled where sizes are known late.
-  constexpr int64_t kLongestRing = 32;
-  bool isLate = localization.isBoundLate();
-  if (isLate)
-    localization.carriesFormulas();
-  SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-  std::optional<Boundaries> queryOrder = getQueryOrder(op).getShards(),
-                            keyOrder = getKeyOrder(op).getShards();
-  Planner planner(op, localization.meshSizes(), cuts, queryOrder, keyOrder,
-                  isLate ? &localization : nullptr);
-  if (isLate) {
-    RingPlan ring = planner.inPlace();
-    if (ring.isRecut &&
-        localization.countCoordinates(ring.cuts[op.getQueryDim()].axes)
-            .isOpen())
-      localization.refuse("the number of ranks, to cut queries anew");
-    if (localization.countCoordinates(ring.places).isOpen()) {
-      if (queryOrder || keyOrder)
-        localization.refuse("a ring whose number of ranks is known, for dims "
-                            "in zigzag order");
-      if (!ring.merged.empty())
-        localization.refuse("a ring whose number of ranks is not known, beside "
-                            "axes along which keys are cut as well");
-      return planner.passAll();
-    }
-    // Longer ones are the loop of any number of ranks: blocks are passed whole.
-    const IntervalTable &keys = ring.cuts[op.getKeyDim()];
-    bool isLong = ring.length > kLongestRing;
-    if (isLong && ring.merged.empty() && !ring.isRecut && !queryOrder &&
-        !keyOrder && keys.formula.isOpen() &&
-        keys.formula.kind() == FormulaKind::Shards)
-      return planner.passAll();
-    if (isLong)
-      localization.refuse("the blocks of a ring of more than " +
-                          std::to_string(kLongestRing) + " ranks");
-  }
-  SmallVector<RingPlan, 0> uneven;
-  if (isLate) {
-    SmallVector<IntervalTable> other = unevenCuts(cuts);
-    uneven = Planner(op, localization.meshSizes(), other, {}, {},
-                     /*late=*/nullptr)
-                 .ways();
-  }
-  FailureOr<RingPlan> plan = planner.plan(uneven);
-  // What was decided about the order of the whole program.
-  if (StringAttr note = contract::OrderNote::get(op); note && succeeded(plan))
-    plan->note += (plan->note.empty() ? "" : ", ") + note.str();
-  return plan;
-}
-
-std::optional<double> rules::estimateRing(AllPairsOpInterface op,
-                                          ArrayRef<IntervalTable> cuts,
-                                          ArrayRef<int64_t> meshSizes,
-                                          ArrayRef<int64_t> queryOrder,
-                                          ArrayRef<int64_t> keyOrder) {
-  auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
-  if (contract::Way::has(op) ||
-      (pairs && pairs.getCombine() == PairCombine::TopK))
-    return std::nullopt;
-  auto shardsOf = [](ArrayRef<int64_t> sizes) -> std::optional<Boundaries> {
-    if (sizes.empty())
-      return std::nullopt;
-    return Boundaries::fromSizes({sizes.data(), sizes.size()});
-  };
-  FailureOr<RingPlan> plan =
-      Planner(op, meshSizes, cuts, shardsOf(queryOrder), shardsOf(keyOrder),
-              /*late=*/nullptr)
-          .plan({});
-  return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }

@@ -1,18 +1,71 @@
 //===- RingPlan.h - Which rank has which keys when --------------*- C++ -*-===//
 //
-// The schedule of an op on all pairs, as tables: no op is built here. Several
-// ways are priced, and the cheapest is taken: docs/Rationale/Ring.md section 6.
+// The schedule of an op on all pairs, as tables, from the op as plain data: no
+// op is looked at or built here (PlanRing.h does). Several ways are priced, and
+// the cheapest is taken: docs/Rationale/Ring.md section 6.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RULES_RINGPLAN_H
 #define SHARDC_LIB_RULES_RINGPLAN_H
 
 #include "Distribution.h"
+#include "shardc/Machine/Cost.h"
 #include <string>
 
 namespace shardc::rules {
 
 using spmd::PairWay;
+
+/// Which keys a query pairs with, by positions: query i with those from i +
+/// `lower` to i + `upper`, both included. Without a bound: all.
+struct PairBand {
+  std::optional<int64_t> lower, upper;
+
+  bool isWhole() const { return !lower && !upper; }
+  /// The part of `keys` that pairs with some of `rows`.
+  Interval trim(Interval rows, Interval keys) const;
+  /// The same of tables, for shards of any size; `keys` where it is not known
+  /// how queries are cut.
+  Formula trim(const Formula &rows, const Formula &keys) const;
+  /// The pairs that it leaves of a block.
+  double countPairs(Interval rows, Interval keys) const;
+  /// True if it may leave a pair of any rank's `queries` and any rank's `keys`.
+  bool mayHavePairs(const IntervalTable &queries,
+                    const IntervalTable &keys) const;
+};
+
+/// An operand or a result: the iteration dims that it has.
+struct PairTensor {
+  llvm::SmallVector<int64_t> dims;
+  double elementBytes = 4;
+  bool isResult = false;
+  bool has(int64_t dim) const { return llvm::is_contained(dims, dim); }
+};
+
+/// An op on all pairs, as it is planned.
+struct RingProblem {
+  llvm::SmallVector<int64_t> mesh; ///< sizes of the mesh axes
+  /// Extents of the iteration dims: those of a batch, then query, key, depth
+  /// and feature.
+  llvm::SmallVector<int64_t> sizes;
+  PairBand band;
+  /// The operands, queries and keys first, and then the results.
+  llvm::SmallVector<PairTensor, 0> tensors;
+  /// How each iteration dim is cut.
+  llvm::SmallVector<IntervalTable> cuts;
+  /// The shards whose zigzag order the program has queries or keys in.
+  std::optional<Boundaries> queryOrder, keyOrder;
+  bool hasValue = true;       ///< tensor 2 is what is added up
+  bool isBackward = false;    ///< gradients of keys go back
+  bool keepsBest = false;     ///< results are lists, which do not add up
+  bool mayReceiveAll = false; ///< whole keys may be more than its queries
+  Cost cost{Machine()};
+
+  int64_t query() const { return int64_t(sizes.size()) - 4; }
+  int64_t key() const { return int64_t(sizes.size()) - 3; }
+  int64_t depth() const { return int64_t(sizes.size()) - 2; }
+  int64_t feature() const { return int64_t(sizes.size()) - 1; }
+};
 
 /// Keys that each rank has at one step.
 struct RingStep {
@@ -62,31 +115,22 @@ struct RingPlan {
   int64_t countSteps() const;
   /// True if some rank's part `part` of the queries has a pair in part
   /// `keyPart` of its keys of `step`.
-  bool hasPairs(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes,
+  bool hasPairs(const PairBand &band, llvm::ArrayRef<int64_t> meshSizes,
                 int64_t step, int64_t part, int64_t keyPart) const;
 };
 
-/// True if the band may leave a pair of any rank's `queries` and any rank's
-/// `keys`.
-bool mayHavePairs(spmd::AllPairsOpInterface op, const IntervalTable &queries,
-                  const IntervalTable &keys);
-
-/// The pairs that the band leaves of a block.
-double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
-
-/// Plans `op` as its operands are cut: the way that takes least time by
-/// estimate, or that the op's attribute `spmd.way` names. Fails, with a
-/// diagnostic, where it names one that the op cannot go.
-llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op,
-                                   Localization &localization);
-
-/// Milliseconds that the busiest rank takes by estimate, in the best way;
-/// nullopt where there is no choice. See OrderCostOpInterface.
-std::optional<double> estimateRing(spmd::AllPairsOpInterface op,
-                                   llvm::ArrayRef<IntervalTable> cuts,
-                                   llvm::ArrayRef<int64_t> meshSizes,
-                                   llvm::ArrayRef<int64_t> queryOrder,
-                                   llvm::ArrayRef<int64_t> keyOrder);
+/// The problem as it is cut, before a way is chosen: no steps yet. `late`: of
+/// an op whose sizes are known only when the program is bound, here and below.
+RingPlan ringInPlace(const RingProblem &problem, Localization *late = nullptr);
+/// A ring of any number of ranks: each block is passed on, whole.
+RingPlan ringPassingAll(const RingProblem &problem,
+                        Localization *late = nullptr);
+/// All ways, with what they take by estimate; the ring first.
+llvm::SmallVector<RingPlan, 0> ringWays(const RingProblem &problem,
+                                        Localization *late = nullptr);
+/// The way that takes least time by estimate, a plain ring where others are
+/// not worth it; its note has the estimates of all.
+RingPlan cheapestWay(llvm::SmallVector<RingPlan, 0> ways);
 
 /// Where a coordinate along `axes` is in a ring along `places`: the number of
 /// the rank at place p of its ring is `rest` + `ofPlace[p]`.
