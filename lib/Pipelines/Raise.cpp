@@ -28,9 +28,16 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
       rings.explain = options.explain;
       pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
     }
-    RaiseAllPairsPassOptions raise;
-    raise.explain = options.explain;
-    pm.addPass(createRaiseAllPairsPass(raise));
+    // So that each sum of pairs is one op, and each gradient has its attention.
+    pm.addNestedPass<func::FuncOp>(createSplitPairsPass());
+    pm.addNestedPass<func::FuncOp>(createAddOutputsPass());
+    pm.addNestedPass<func::FuncOp>(createRaiseAllPairsPass());
+    // What has scores left may have more in its sums.
+    pm.addNestedPass<func::FuncOp>(createRaiseOpenRowsPass());
+    if (options.explain)
+      pm.addNestedPass<func::FuncOp>(createExplainMissesPass());
+    // No kernel has pairs whose depth is not known.
+    pm.addNestedPass<func::FuncOp>(createExpandOpenDepthsPass());
   } else {
     pm.addPass(createExpandAllPairsPass());
   }

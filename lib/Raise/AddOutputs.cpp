@@ -7,9 +7,14 @@
 // and the product of the cotangent and the values, it is known what it was.
 //
 //===----------------------------------------------------------------------===//
-#include "AddOutputs.h"
 #include "Reader.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Raise/Passes.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_ADDOUTPUTSPASS
+#include "shardc/Raise/Passes.h.inc"
+} // namespace shardc
 
 using namespace mlir;
 using namespace shardc;
@@ -101,7 +106,10 @@ static bool addOutput(stablehlo::DotGeneralOp gradient, bool right,
   return true;
 }
 
-void raise::addOutputs(func::FuncOp func) {
+/// Writes the product of probabilities and values where `func` has its gradient
+/// alone. Nobody uses it: what is not raised with it goes with the next
+/// clean-up.
+static void addOutputs(func::FuncOp func) {
   SmallVector<stablehlo::DotGeneralOp> dots;
   func.walk([&](stablehlo::DotGeneralOp dot) { dots.push_back(dot); });
   for (stablehlo::DotGeneralOp gradient : dots)
@@ -118,3 +126,10 @@ void raise::addOutputs(func::FuncOp func) {
             done = done || addOutput(gradient, right, other, otherRight);
     }
 }
+
+namespace {
+struct AddOutputsPass final : shardc::impl::AddOutputsPassBase<AddOutputsPass> {
+  using Base::Base;
+  void runOnOperation() override { addOutputs(getOperation()); }
+};
+} // namespace

@@ -230,37 +230,12 @@ void Expander::expandBackward(spmd::AttentionBackwardOp backward) {
   op->erase();
 }
 
-static void expand(spmd::AllPairsOpInterface op) {
+void raise::expand(spmd::AllPairsOpInterface op) {
   Expander expander(op);
   if (auto forward = dyn_cast<spmd::AllPairsOp>(op.getOperation()))
     expander.expandForward(forward);
   else
     expander.expandBackward(cast<spmd::AttentionBackwardOp>(op.getOperation()));
-}
-
-void raise::expandOpenDepths(func::FuncOp func) {
-  auto module = func->getParentOfType<ModuleOp>();
-  spmd::MeshAttr mesh;
-  for (spmd::MeshOp op : module.getOps<spmd::MeshOp>())
-    mesh = op.getMesh();
-  if (!mesh || !mesh.getExtents())
-    return;
-  SmallVector<spmd::AllPairsOpInterface> ops;
-  func.walk([&](spmd::AllPairsOpInterface op) {
-    auto forward = dyn_cast<spmd::AllPairsOp>(op.getOperation());
-    bool isPlain = !forward || forward.getCombine() != spmd::PairCombine::TopK;
-    for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-      for (auto [i, expr] : llvm::enumerate(op.getMap(number).getResults()))
-        if (isPlain &&
-            llvm::is_contained(
-                {op.getDepthDim(), op.getFeatureDim()},
-                int64_t(cast<AffineDimExpr>(expr).getPosition())) &&
-            mesh.isOpen(typeOf(operand).getDimSize(i)) &&
-            !llvm::is_contained(ops, op))
-          ops.push_back(op);
-  });
-  for (spmd::AllPairsOpInterface op : ops)
-    expand(op);
 }
 
 namespace {

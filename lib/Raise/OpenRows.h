@@ -13,8 +13,8 @@ size_t countScores(mlir::func::FuncOp func);
 bool hasColumns(mlir::func::FuncOp func);
 
 /// Writes scores that are beside columns of others, as attention sinks do,
-/// apart from these. True if there were any.
-bool splitColumns(mlir::func::FuncOp func);
+/// apart from these, and erases what nobody uses.
+void splitColumns(mlir::func::FuncOp func);
 
 /// Hides what makes maxima and sums of the rows of scores from all that reads
 /// them, and writes the sums of a gradient's rows as sums over features. The

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 namespace shardc::raise {
@@ -14,9 +15,8 @@ struct Placed {
   llvm::SmallVector<unsigned> dims;
 };
 
-/// Says in plain StableHLO what ops on all pairs compute whose depth or feature
-/// is an open extent: their kernels have rows of scratch of known lengths.
-void expandOpenDepths(mlir::func::FuncOp func);
+/// Says in plain StableHLO what `op` computes.
+void expand(spmd::AllPairsOpInterface op);
 
 /// Builds plain StableHLO on tensors whose dims have names.
 class PlainOps {

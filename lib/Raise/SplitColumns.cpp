@@ -12,7 +12,14 @@
 //===----------------------------------------------------------------------===//
 #include "Match.h"
 #include "OpenRows.h"
+#include "RaiseBlocks.h"
+#include "shardc/Raise/Passes.h"
 #include "shardc/Support/ElementwiseTrait.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_SPLITCOLUMNSPASS
+#include "shardc/Raise/Passes.h.inc"
+} // namespace shardc
 
 using namespace mlir;
 using namespace shardc;
@@ -30,7 +37,7 @@ class ColumnSplitter {
 public:
   explicit ColumnSplitter(Block &block)
       : block(block), b(block.getParentOp()->getContext()) {}
-  bool run();
+  void run();
 
 private:
   bool visit(Operation &op);
@@ -311,8 +318,7 @@ bool ColumnSplitter::visit(Operation &op) {
   return false;
 }
 
-bool ColumnSplitter::run() {
-  bool isChanged = false;
+void ColumnSplitter::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto joined = dyn_cast<stablehlo::ConcatenateOp>(op);
     if (!joined) {
@@ -327,9 +333,7 @@ bool ColumnSplitter::run() {
     cuts.push_back({type.getDimSize(parts.dim),
                     typeOf(parts.values[0]).getDimSize(parts.dim)});
     known[joined.getResult()] = std::move(parts);
-    isChanged = true;
   }
-  return isChanged;
 }
 
 bool raise::hasColumns(func::FuncOp func) {
@@ -340,11 +344,18 @@ bool raise::hasColumns(func::FuncOp func) {
       .wasInterrupted();
 }
 
-bool raise::splitColumns(func::FuncOp func) {
+void raise::splitColumns(func::FuncOp func) {
   SmallVector<Block *> blocks;
   func.walk([&](Block *block) { blocks.push_back(block); });
-  bool isChanged = false;
   for (Block *block : blocks)
-    isChanged |= ColumnSplitter(*block).run();
-  return isChanged;
+    ColumnSplitter(*block).run();
+  func.walk([](Block *block) { eraseDead(*block); });
 }
+
+namespace {
+struct SplitColumnsPass final
+    : shardc::impl::SplitColumnsPassBase<SplitColumnsPass> {
+  using Base::Base;
+  void runOnOperation() override { splitColumns(getOperation()); }
+};
+} // namespace

@@ -7,10 +7,15 @@
 //     Σ_j c_ij Σ_f g_if w_jf  =  Σ_f g_if Σ_j c_ij w_jf
 //
 //===----------------------------------------------------------------------===//
-#include "SplitPairs.h"
 #include "Match.h"
 #include "Plain.h"
 #include "Writer.h"
+#include "shardc/Raise/Passes.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_SPLITPAIRSPASS
+#include "shardc/Raise/Passes.h.inc"
+} // namespace shardc
 
 using namespace mlir;
 using namespace shardc;
@@ -238,7 +243,9 @@ static bool splitProduct(stablehlo::ReduceOp reduce,
   return true;
 }
 
-bool raise::splitPairs(func::FuncOp func) {
+/// Writes sums of pairs that hold a product as sums with values, and sums over
+/// both points of pairs as two.
+static void splitPairs(func::FuncOp func) {
   SmallVector<stablehlo::ReduceOp> sums;
   auto collect = [&]() {
     sums.clear();
@@ -248,16 +255,21 @@ bool raise::splitPairs(func::FuncOp func) {
     });
   };
   collect();
-  bool changed = false;
   for (stablehlo::ReduceOp sum : sums)
-    changed |= splitDims(sum);
+    splitDims(sum);
   collect();
   // Few programs have any.
   if (llvm::none_of(
           sums, [](stablehlo::ReduceOp sum) { return sumsDifferences(sum); }))
-    return changed;
+    return;
   Numbering numbering(func);
   for (stablehlo::ReduceOp sum : sums)
-    changed |= splitProduct(sum, numbering);
-  return changed;
+    splitProduct(sum, numbering);
 }
+
+namespace {
+struct SplitPairsPass final : shardc::impl::SplitPairsPassBase<SplitPairsPass> {
+  using Base::Base;
+  void runOnOperation() override { splitPairs(getOperation()); }
+};
+} // namespace

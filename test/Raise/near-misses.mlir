@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-raise-all-pairs=explain --verify-diagnostics
+// RUN: shard-opt %s --spmd-split-pairs --spmd-add-outputs --spmd-raise-all-pairs --spmd-raise-open-rows --spmd-explain-misses --verify-diagnostics
 
 // The weights are wanted as well.
 func.func @weights_returned(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8x6xf32>) {

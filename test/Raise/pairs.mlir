@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-raise-all-pairs --cse | FileCheck %s
+// RUN: shard-opt %s --spmd-split-pairs --spmd-raise-all-pairs --cse | FileCheck %s
 
 // The two nearest of six points: distances are sums of squared differences, as they are written.
 // CHECK-LABEL: func.func @nearest(

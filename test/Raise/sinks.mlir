@@ -1,10 +1,18 @@
-// RUN: shard-opt %s --split-input-file --spmd-raise-all-pairs | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-raise-all-pairs --spmd-raise-open-rows | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-split-columns | FileCheck %s --check-prefix=COLUMNS
 // A sink as one more column of scores: the sum of the op's rows, and the sink's part, divide what the op gives.
 // CHECK-LABEL: func.func @one_more_column(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[SINK:.*]]: tensor<f32>
 //       CHECK:   %{{.*}}:3 = spmd.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]]
 //   CHECK-NOT:   stablehlo.dot_general
 //   CHECK-NOT:   tensor<8x7xf32>
+// Its ops are on scores and on the column, each by itself, before anything is raised.
+// COLUMNS-LABEL: func.func @one_more_column(
+//   COLUMNS-NOT:   tensor<8x7xf32>
+//       COLUMNS:   stablehlo.exponential %{{.*}} : tensor<8x6xf32>
+//  COLUMNS-NEXT:   stablehlo.exponential %{{.*}} : tensor<8x1xf32>
+//   COLUMNS-NOT:   tensor<8x7xf32>
+//       COLUMNS:   return
 func.func @one_more_column(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, %sink: tensor<f32>) -> tensor<8x3xf32> {
   %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
   %least = stablehlo.constant dense<0xFF800000> : tensor<f32>

@@ -4,12 +4,85 @@
 
 include "mlir/Pass/PassBase.td"
 
-def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
+def SplitPairsPass : Pass<"spmd-split-pairs", "::mlir::func::FuncOp"> {
+  let summary = "Write sums of pairs in parts that are one op each.";
+  let description = [{
+    Before: sums over both points of pairs, and sums of pairs that hold a product, as gradients of kernels have. After: two sums, and a sum
+    with values that is contracted afterwards. `--spmd-raise-all-pairs` makes an op of each.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4x2xf32>, %y: tensor<5x2xf32>) -> tensor<f32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %a = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<4x2xf32>) -> tensor<4x5x2xf32>
+      %b = stablehlo.broadcast_in_dim %y, dims = [1, 2] : (tensor<5x2xf32>) -> tensor<4x5x2xf32>
+      %d = stablehlo.subtract %a, %b : tensor<4x5x2xf32>
+      %d2 = stablehlo.multiply %d, %d : tensor<4x5x2xf32>
+      %r = stablehlo.reduce(%d2 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<4x5x2xf32>, tensor<f32>) -> tensor<4x5xf32>
+      %e = stablehlo.exponential %r : tensor<4x5xf32>
+      %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x5xf32>, tensor<f32>) -> tensor<f32>
+      return %sum : tensor<f32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4x2xf32>, %arg1: tensor<5x2xf32>) -> tensor<f32> {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %0 = stablehlo.broadcast_in_dim %arg0, dims = [0, 2] : (tensor<4x2xf32>) -> tensor<4x5x2xf32>
+      %1 = stablehlo.broadcast_in_dim %arg1, dims = [1, 2] : (tensor<5x2xf32>) -> tensor<4x5x2xf32>
+      %2 = stablehlo.subtract %0, %1 : tensor<4x5x2xf32>
+      %3 = stablehlo.multiply %2, %2 : tensor<4x5x2xf32>
+      %4 = stablehlo.reduce(%3 init: %cst) applies stablehlo.add across dimensions = [2] : (tensor<4x5x2xf32>, tensor<f32>) -> tensor<4x5xf32>
+      %5 = stablehlo.exponential %4 : tensor<4x5xf32>
+      %6 = stablehlo.reduce(%5 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<4x5xf32>, tensor<f32>) -> tensor<4xf32>
+      %7 = stablehlo.reduce(%6 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      return %7 : tensor<f32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
+def AddOutputsPass : Pass<"spmd-add-outputs", "::mlir::func::FuncOp"> {
+  let summary = "Add the output of attention where a program has its gradient alone.";
+  let description = [{
+    Before: the gradient of attention without its output, as JAX writes it of a loss that is linear in the output. After: the product of
+    probabilities and values as well, which nobody uses: `--spmd-raise-all-pairs` raises a gradient with its attention. What is not raised goes
+    with the next clean-up.
+
+    ```mlir
+    // before
+    func.func @main(%s: tensor<8x6xf32>, %v: tensor<6x3xf32>, %dout: tensor<8x3xf32>) -> (tensor<6x3xf32>, tensor<8x6xf32>) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %e = stablehlo.exponential %s : tensor<8x6xf32>
+      %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %p = stablehlo.divide %e, %b : tensor<8x6xf32>
+      %dv = stablehlo.dot_general %p, %dout, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
+      %dp = stablehlo.dot_general %dout, %v, contracting_dims = [1] x [1] : (tensor<8x3xf32>, tensor<6x3xf32>) -> tensor<8x6xf32>
+      return %dv, %dp : tensor<6x3xf32>, tensor<8x6xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<8x6xf32>, %arg1: tensor<6x3xf32>, %arg2: tensor<8x3xf32>) -> (tensor<6x3xf32>, tensor<8x6xf32>) {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %0 = stablehlo.exponential %arg0 : tensor<8x6xf32>
+      %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %3 = stablehlo.divide %0, %2 : tensor<8x6xf32>
+      %4 = stablehlo.dot_general %3, %arg1, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+      %5 = stablehlo.dot_general %3, %arg2, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
+      %6 = stablehlo.dot_general %arg2, %arg1, contracting_dims = [1] x [1] : (tensor<8x3xf32>, tensor<6x3xf32>) -> tensor<8x6xf32>
+      return %5, %6 : tensor<6x3xf32>, tensor<8x6xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
+def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::func::FuncOp"> {
   let summary = "Find attention, forward and backward, however it is written.";
   let description = [{
     Before: contractions, softmax and masks in StableHLO. After: `spmd.all_pairs softmax` and
-    `spmd.attention_backward` where no score would be left over, also of one block of keys among others. A remark says why something that
-    looks like attention is none. Never looks at shardings.
+    `spmd.attention_backward` where no score would be left over, also of one block of keys among others. Never looks at shardings.
+    `--spmd-split-pairs` and `--spmd-add-outputs` find it more; `--spmd-raise-open-rows` tries again where sums hold more than scores.
 
     ```mlir
     // before
@@ -38,10 +111,155 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"explain", "explain", "bool", /*default=*/"false",
-           "A remark for each thing that looks like attention and is none.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def SplitColumnsPass : Pass<"spmd-split-columns", "::mlir::func::FuncOp"> {
+  let summary = "Write scores apart from columns that are joined to them.";
+  let description = [{
+    Before: scores beside columns of others, as a sink is written, in elementwise ops and reductions of rows. After: each on its part by itself. Part
+    of what `--spmd-raise-open-rows` tries.
+
+    ```mlir
+    // before
+    func.func @main(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %sink: tensor<8x1xf32>) -> (tensor<8x6xf32>, tensor<8xf32>) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+      %both = stablehlo.concatenate %s, %sink, dim = 1 : (tensor<8x6xf32>, tensor<8x1xf32>) -> tensor<8x7xf32>
+      %e = stablehlo.exponential %both : tensor<8x7xf32>
+      %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x7xf32>, tensor<f32>) -> tensor<8xf32>
+      %cut = stablehlo.slice %e [0:8, 0:6] : (tensor<8x7xf32>) -> tensor<8x6xf32>
+      return %cut, %l : tensor<8x6xf32>, tensor<8xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<8x1xf32>) -> (tensor<8x6xf32>, tensor<8xf32>) {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+      %1 = stablehlo.exponential %0 : tensor<8x6xf32>
+      %2 = stablehlo.exponential %arg2 : tensor<8x1xf32>
+      %3 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %4 = stablehlo.reduce(%2 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<8x1xf32>, tensor<f32>) -> tensor<8xf32>
+      %5 = stablehlo.add %3, %4 : tensor<8xf32>
+      return %1, %5 : tensor<8x6xf32>, tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
+def RaiseOpenRowsPass : Pass<"spmd-raise-open-rows", "::mlir::func::FuncOp"> {
+  let summary = "Find attention whose sums hold more than scores.";
+  let description = [{
+    Before: softmax with a sink, or another column, in its sums, which `--spmd-raise-all-pairs` leaves. After: `spmd.all_pairs softmax unnormalized`, and
+    the sums made whole by ops on rows. Tried on a copy of the function, which takes its place if no score that was touched is left there.
+
+    ```mlir
+    // before
+    func.func @main(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, %sink: tensor<8xf32>) -> tensor<8x3xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+      %e = stablehlo.exponential %s : tensor<8x6xf32>
+      %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %se = stablehlo.exponential %sink : tensor<8xf32>
+      %z = stablehlo.add %l, %se : tensor<8xf32>
+      %b = stablehlo.broadcast_in_dim %z, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %p = stablehlo.divide %e, %b : tensor<8x6xf32>
+      %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+      return %o : tensor<8x3xf32>
+    }
+    // after
+    #map = affine_map<(d0, d1, d2, d3) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2, d3) -> (d1, d2)>
+    #map2 = affine_map<(d0, d1, d2, d3) -> (d1, d3)>
+    #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+    #map4 = affine_map<(d0, d1, d2, d3) -> (d0)>
+    func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<6x3xf32>, %arg3: tensor<8xf32>) -> tensor<8x3xf32> {
+      %0:3 = spmd.all_pairs softmax unnormalized %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
+      ^bb0(%arg4: tensor<f32>, %arg5: tensor<i32>, %arg6: tensor<i32>):
+        spmd.yield %arg4 : tensor<f32>
+      } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
+      %1 = stablehlo.exponential %0#1 : tensor<8xf32>
+      %2 = stablehlo.multiply %0#2, %1 : tensor<8xf32>
+      %3 = stablehlo.exponential %arg3 : tensor<8xf32>
+      %4 = stablehlo.add %2, %3 : tensor<8xf32>
+      %5 = stablehlo.exponential %0#1 : tensor<8xf32>
+      %cst = stablehlo.constant dense<1.000000e+00> : tensor<8xf32>
+      %6 = stablehlo.divide %cst, %4 : tensor<8xf32>
+      %7 = stablehlo.multiply %5, %6 : tensor<8xf32>
+      %8 = stablehlo.broadcast_in_dim %7, dims = [0] : (tensor<8xf32>) -> tensor<8x3xf32>
+      %9 = stablehlo.multiply %0#0, %8 : tensor<8x3xf32>
+      return %9 : tensor<8x3xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
+def ExplainMissesPass : Pass<"spmd-explain-misses", "::mlir::func::FuncOp"> {
+  let summary = "Say why what looks like attention is none.";
+  let description = [{
+    Before: what is left once attention is raised. After: the same; a remark for each thing that looks like attention says which op makes it none, at
+    that op's place. Pipelines run it where `explain` is asked for.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+      return %arg0 : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
+def ExpandOpenDepthsPass : Pass<"spmd-expand-open-depths", "::mlir::func::FuncOp"> {
+  let summary = "Say in plain StableHLO what ops on all pairs of an open depth compute.";
+  let description = [{
+    Before: ops on all pairs whose depth or feature is an extent that is said when the program is bound (a placeholder of the mesh's `extents`). After:
+    contractions and elementwise ops in their place: kernels of pairs have rows of scratch of known lengths. Leaves lists of the best.
+
+    ```mlir
+    // before
+    #q = affine_map<(q, k, d, e) -> (q, d)>
+    #k = affine_map<(q, k, d, e) -> (k, d)>
+    #v = affine_map<(q, k, d, e) -> (k, e)>
+    #row = affine_map<(q, k, d, e) -> (q)>
+    #out = affine_map<(q, k, d, e) -> (q, e)>
+    spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 1] = 246713]>>
+    func.func @main(%q: tensor<8x246713xf32>, %k: tensor<6x246713xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+      ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+        spmd.yield %raw : tensor<f32>
+      } : (tensor<8x246713xf32>, tensor<6x246713xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
+      return %0#0 : tensor<8x3xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 1] = 246713]>>
+    func.func @main(%arg0: tensor<8x246713xf32>, %arg1: tensor<6x246713xf32>, %arg2: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [1] : (tensor<8x246713xf32>, tensor<6x246713xf32>) -> tensor<8x6xf32>
+      %1 = stablehlo.iota dim = 0 : tensor<8x6xi32>
+      %2 = stablehlo.iota dim = 1 : tensor<8x6xi32>
+      %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %3 = stablehlo.reduce(%0 init: %cst) applies stablehlo.maximum across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<8xf32>
+      %4 = stablehlo.compare EQ, %3, %cst_0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+      %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<8xf32>
+      %5 = stablehlo.select %4, %cst_1, %3 : tensor<8xi1>, tensor<8xf32>
+      %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %7 = stablehlo.subtract %0, %6 : tensor<8x6xf32>
+      %8 = stablehlo.exponential %7 : tensor<8x6xf32>
+      %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %9 = stablehlo.reduce(%8 init: %cst_2) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %10 = stablehlo.broadcast_in_dim %9, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %11 = stablehlo.divide %8, %10 : tensor<8x6xf32>
+      %12 = stablehlo.dot_general %11, %arg2, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+      return %12 : tensor<8x3xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect", "::shardc::chlo::ChloDialect"];
 }
 
 def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
