@@ -316,18 +316,13 @@ template <typename E> void Hermitian<E>::transformBack() {
 }
 
 template <typename E> void Hermitian<E>::writeResults() {
-  constexpr int64_t tile = 16;
   for (int64_t i = 0; i < n; ++i)
     reinterpret_cast<T *>(call.values)[i * call.valueStride] =
         T(__builtin_ldexp(d[order[i]], exponent));
-  if (!call.vectors)
-    return;
-  E *to = reinterpret_cast<E *>(call.vectors);
-  for (int64_t first = 0; first < n; first += tile)
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = first; j < least(first + tile, n); ++j)
-        to[i * call.vectorRowStride + j * call.vectorColumnStride] =
-            vectors[order[j] * stride + i];
+  writeColumns<E>({reinterpret_cast<E *>(call.vectors), call.vectorRowStride,
+                   call.vectorColumnStride},
+                  n, n, vectors, stride, order,
+                  [](int64_t, E element) { return element; });
 }
 
 template <typename E> void Hermitian<E>::run() {

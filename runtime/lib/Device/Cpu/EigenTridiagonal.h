@@ -105,6 +105,28 @@ inline void sortByKeys(int64_t n, const double *keys, int64_t *order,
   }
 }
 
+/// A matrix of the caller's; strides count elements.
+template <typename E> struct Strided {
+  E *at;
+  int64_t rowStride, columnStride;
+};
+
+/// Writes rows `order[0]`, `order[1]` ... of `from`, of `length` elements, to
+/// the columns of `to`, each element as `change(column, element)`. Nothing
+/// where `to` is not wanted. A few columns at a time, which share lines of the
+/// cache.
+template <typename E, typename Change>
+inline void writeColumns(Strided<E> to, int64_t columns, int64_t length,
+                         const E *from, int64_t stride, const int64_t *order,
+                         const Change &change) {
+  constexpr int64_t tile = 16;
+  for (int64_t first = 0; first < columns && to.at; first += tile)
+    for (int64_t i = 0; i < length; ++i)
+      for (int64_t j = first; j < least(first + tile, columns); ++j)
+        to.at[i * to.rowStride + j * to.columnStride] =
+            change(j, from[order[j] * stride + i]);
+}
+
 /// Zeros of 1 / rho + sum of z_i^2 / (d_i - x), d ascending; with `isSquared`,
 /// of the squares of what is given as d.
 template <bool isSquared> struct Secular {

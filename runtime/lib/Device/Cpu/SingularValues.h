@@ -248,20 +248,15 @@ template <typename E> void Singular<E>::writeResults() {
   for (int64_t j = 0; j < n; ++j)
     toValues[j * call.valueStride] =
         T(__builtin_ldexp(-values[order[j]], exponent));
-  E *toLeft = reinterpret_cast<E *>(call.left),
-    *toRight = reinterpret_cast<E *>(call.right);
-  constexpr int64_t tile = 16;
-  for (int64_t first = 0; first < n && toLeft; first += tile)
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = first; j < least(first + tile, n); ++j)
-        toLeft[i * call.leftRowStride + j * call.leftColumnStride] =
-            leftVectors[order[j] * high + i] *
-            E(toValues[j * call.valueStride]);
-  for (int64_t first = 0; first < n && toRight; first += tile)
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = first; j < least(first + tile, n); ++j)
-        toRight[i * call.rightRowStride + j * call.rightColumnStride] =
-            rightVectors[order[j] * stride + i];
+  writeColumns<E>({reinterpret_cast<E *>(call.left), call.leftRowStride,
+                   call.leftColumnStride},
+                  n, m, leftVectors, high, order, [&](int64_t j, E element) {
+                    return element * E(toValues[j * call.valueStride]);
+                  });
+  writeColumns<E>({reinterpret_cast<E *>(call.right), call.rightRowStride,
+                   call.rightColumnStride},
+                  n, n, rightVectors, stride, order,
+                  [](int64_t, E element) { return element; });
 }
 
 template <typename E> void Singular<E>::run() {
