@@ -56,6 +56,7 @@ private:
   /// Adds what `op`, which has been taken, computes.
   void count(Operation &op);
   bool takeStatic(Operation &op);
+  bool takeConjugate(Operation &op);
   bool takeSlice(Operation &op);
   bool takeReduction(Operation &op);
   bool takeExchange(Operation &op);
@@ -208,6 +209,25 @@ bool LocalText::takeStatic(Operation &op) {
   return true;
 }
 
+/// The one op of CHLO that XLA's reader knows no StableHLO for.
+bool LocalText::takeConjugate(Operation &op) {
+  auto conjugate = dyn_cast<chlo::ConjOp>(op);
+  if (!conjugate || !isStatic(conjugate.getType()))
+    return false;
+  Location loc = op.getLoc();
+  Value value = mapping.lookup(conjugate.getOperand());
+  auto type = cast<RankedTensorType>(conjugate.getType());
+  if (auto element = dyn_cast<ComplexType>(type.getElementType())) {
+    auto part = type.clone(element.getElementType());
+    Value real = stablehlo::RealOp::create(builder, loc, part, value);
+    Value imaginary = stablehlo::ImagOp::create(builder, loc, part, value);
+    imaginary = stablehlo::NegOp::create(builder, loc, part, imaginary);
+    value = stablehlo::ComplexOp::create(builder, loc, type, real, imaginary);
+  }
+  mapping.map(conjugate.getResult(), value);
+  return true;
+}
+
 /// `index` in words: a number, or one for each coordinate along mesh axes.
 static void printIndex(OpFoldResult index, llvm::raw_ostream &out) {
   auto value = dyn_cast<Value>(index);
@@ -311,8 +331,8 @@ void LocalText::takeAsCall(Operation &op) {
 }
 
 void LocalText::take(Operation &op) {
-  if (!takeStatic(op) && !takeSlice(op) && !takeReduction(op) &&
-      !takeExchange(op))
+  if (!takeConjugate(op) && !takeStatic(op) && !takeSlice(op) &&
+      !takeReduction(op) && !takeExchange(op))
     takeAsCall(op);
   if (counts)
     count(op);

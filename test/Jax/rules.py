@@ -200,6 +200,16 @@ def eights() -> None:
     print("eights good")
 
 
+def shown() -> None:
+    """What factorisations are made of can be shown."""
+    square = np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]])
+    for kind in ("f4", "c8"):
+        for f in (lax.linalg.svd, lax.linalg.eig, lax.linalg.eigh, lax.linalg.qr, lax.linalg.schur, lax.linalg.hessenberg, lax.linalg.tridiagonal, jnp.conj):
+            given = jax.device_put(np.stack([square.astype(kind)] * 2), rows)
+            assert "all-" not in jax.jit(f).lower(given).compile().as_text(), f
+    print("shown good")
+
+
 def orders() -> None:
     """Who says in which order values are to be made gets the same values."""
 
@@ -260,6 +270,7 @@ used()
 lines()
 fours()
 eights()
+shown()
 orders()
 exported()
 broken()

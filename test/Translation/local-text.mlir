@@ -2,6 +2,7 @@
 // RUN: shard-translate %t/even.mlir --emit=local -o - | FileCheck %s --check-prefix=EVEN
 // RUN: shard-translate %t/moves.mlir --emit=local -o - | FileCheck %s --check-prefix=MOVES
 // RUN: shard-translate %t/uneven.mlir --emit=local -o - | FileCheck %s --check-prefix=UNEVEN
+// RUN: shard-translate %t/conjugate.mlir --emit=local -o - | FileCheck %s --check-prefix=CONJ
 // RUN: shard-translate %t/loop.mlir --emit=local -o - | FileCheck %s --check-prefix=LOOP
 
 //--- even.mlir
@@ -56,6 +57,25 @@ func.func public @main(%x: tensor<7x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // UNEVEN:         stablehlo.custom_call @shardc.{{.*}}(%[[X]]) {backend_config = "{{.*}}[0:3, 3:5, 5:7]{{.*}}"}
 // UNEVEN:         %[[RESULT:.*]] = stablehlo.{{.*}}subtract
 // UNEVEN:         return %[[RESULT]] : tensor<2x4xf32>
+
+//--- conjugate.mlir
+// XLA's reader knows no op of CHLO for it.
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%x: tensor<4x6xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                       %y: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x6xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = chlo.conj %x : tensor<4x6xcomplex<f32>> -> tensor<4x6xcomplex<f32>>
+  %1 = chlo.conj %y : tensor<4x6xf32> -> tensor<4x6xf32>
+  return %0, %1 : tensor<4x6xcomplex<f32>>, tensor<4x6xf32>
+}
+// CONJ:      func.func @main(%[[X:.*]]: tensor<2x6xcomplex<f32>>, %[[Y:.*]]: tensor<2x6xf32>)
+// CONJ-NOT:    chlo
+// CONJ-DAG:    %[[REAL:.*]] = stablehlo.real %[[X]]
+// CONJ-DAG:    %[[IMAG:.*]] = stablehlo.imag %[[X]]
+// CONJ:        %[[NEGATED:.*]] = stablehlo.negate %[[IMAG]]
+// CONJ:        %[[COMPLEX:.*]] = stablehlo.complex %[[REAL]], %[[NEGATED]]
+// CONJ:        return %[[COMPLEX]], %[[Y]]
 
 //--- loop.mlir
 // Bodies of loops are written op by op too; long constants are not.
