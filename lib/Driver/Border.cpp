@@ -11,7 +11,9 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/ElementwiseTrait.h"
 #include "shardc/Support/Refusal.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -78,14 +80,20 @@ void shardc::makeTokensArrays(mlir::func::FuncOp main) {
 // Layouts
 //===----------------------------------------------------------------------===//
 
-/// The caller's dims from the slowest to the fastest, as the layout in `attrs`
-/// says, such as "{0,1}" for column-major; empty where it says nothing else
-/// than row-major.
+/// Dims from the slowest to the fastest; empty for row-major.
+using Order = SmallVector<int64_t>;
+
+static mlir::StringAttr layoutIn(mlir::DictionaryAttr attrs) {
+  return attrs ? attrs.getAs<mlir::StringAttr>("mhlo.layout_mode")
+               : mlir::StringAttr();
+}
+
+/// The caller's dims, as the layout in `attrs` says, such as "{0,1}" for
+/// column-major.
 static LogicalResult readLayout(mlir::DictionaryAttr attrs, mlir::Type type,
                                 function_ref<mlir::InFlightDiagnostic()> error,
-                                SmallVectorImpl<int64_t> &order) {
-  auto attr = attrs ? attrs.getAs<mlir::StringAttr>("mhlo.layout_mode")
-                    : mlir::StringAttr();
+                                Order &order) {
+  mlir::StringAttr attr = layoutIn(attrs);
   if (!attr || attr == "default" || attr == "auto")
     return success();
   auto [list, rest] = attr.getValue().split(':');
@@ -110,6 +118,63 @@ static LogicalResult readLayout(mlir::DictionaryAttr attrs, mlir::Type type,
   return success();
 }
 
+/// The order in which `op` makes its result if nothing is moved in memory, its
+/// operands being in theirs.
+static Order naturalOrder(mlir::Operation &op,
+                          const DenseMap<mlir::Value, Order> &orders) {
+  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
+    Order order = orders.lookup(transpose.getOperand());
+    Order places = mlir::invertPermutationVector(transpose.getPermutation());
+    if (order.empty())
+      return places;
+    for (int64_t &dim : order)
+      dim = places[dim];
+    return order;
+  }
+  if (auto constraint = dyn_cast<sdy::ShardingConstraintOp>(op))
+    return orders.lookup(constraint.getInput());
+  if (!op.hasTrait<stablehlo::ElementwiseTrait>() || op.getNumResults() != 1)
+    return {};
+  auto type = dyn_cast<mlir::RankedTensorType>(op.getResult(0).getType());
+  std::optional<Order> shared;
+  for (mlir::Value operand : op.getOperands()) {
+    auto taken = dyn_cast<mlir::RankedTensorType>(operand.getType());
+    // Constants and what is spread out are made in any order.
+    if (!type || !taken || taken.getRank() != type.getRank() ||
+        isa_and_nonnull<stablehlo::ConstantOp, stablehlo::BroadcastInDimOp>(
+            operand.getDefiningOp()))
+      continue;
+    Order order = orders.lookup(operand);
+    if (shared && *shared != order)
+      return {};
+    shared = order;
+  }
+  return shared.value_or(Order());
+}
+
+/// Chooses the orders of results that are left to the compiler ("auto"): those
+/// in which they are made of arguments in `arguments` without moving elements.
+static void chooseOrders(mlir::func::FuncOp main, ArrayRef<Order> arguments,
+                         MutableArrayRef<Order> results) {
+  mlir::Block &body = main.getBody().front();
+  DenseMap<mlir::Value, Order> orders;
+  auto remember = [&](mlir::Value value, Order order) {
+    if (!llvm::is_sorted(order))
+      orders.try_emplace(value, std::move(order));
+  };
+  for (auto [argument, order] : zip_equal(body.getArguments(), arguments))
+    remember(argument, order);
+  for (mlir::Operation &op : body)
+    if (op.getNumResults() == 1)
+      remember(op.getResult(0), naturalOrder(op, orders));
+  for (auto [i, order] : enumerate(results)) {
+    mlir::DictionaryAttr attrs = main.getResultAttrDict(i);
+    mlir::StringAttr layout = layoutIn(attrs);
+    if (layout && layout == "auto" && !attrs.contains("mhlo.sharding"))
+      order = orders.lookup(body.getTerminator()->getOperand(i));
+  }
+}
+
 /// `attrs` of a value whose dims come in `order`.
 static mlir::DictionaryAttr inOrder(mlir::DictionaryAttr attrs,
                                     ArrayRef<int64_t> order) {
@@ -131,31 +196,63 @@ static mlir::DictionaryAttr inOrder(mlir::DictionaryAttr attrs,
   return kept.getDictionary(context);
 }
 
+/// `value` with its dims in `order`, without the transposes that this undoes.
+static mlir::Value permuted(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::Value value, Order order) {
+  auto type = cast<mlir::RankedTensorType>(value.getType());
+  auto made = type.clone(mlir::applyPermutation(type.getShape(), order));
+  while (auto inner = value.getDefiningOp<stablehlo::TransposeOp>()) {
+    if (!inner->getDiscardableAttrs().empty())
+      break;
+    order = mlir::applyPermutation(inner.getPermutation(), order);
+    value = inner.getOperand();
+  }
+  if (llvm::is_sorted(order))
+    return value;
+  return stablehlo::TransposeOp::create(builder, loc, made, value, order);
+}
+
+/// Reads the orders that are asked for of arguments and results. Refuses
+/// layouts in tiles, and such of values with shardings of GSPMD.
+static LogicalResult readLayouts(mlir::func::FuncOp main,
+                                 MutableArrayRef<Order> arguments,
+                                 MutableArrayRef<Order> results) {
+  mlir::Block &body = main.getBody().front();
+  auto read = [&](StringRef kind, unsigned i, mlir::DictionaryAttr attrs,
+                  mlir::Type type, Order &order) -> LogicalResult {
+    auto error = [&] { return emitUnsupported(main, kind) << " " << i << " "; };
+    if (failed(readLayout(attrs, type, error, order)))
+      return failure();
+    if (attrs && attrs.contains("mhlo.sharding") && !order.empty())
+      return error() << "has a layout of its own and 'mhlo.sharding', expected "
+                        "'sdy.sharding'";
+    return success();
+  };
+  for (auto [i, order] : enumerate(results))
+    if (failed(read("result", i, main.getResultAttrDict(i),
+                    body.getTerminator()->getOperand(i).getType(), order)))
+      return failure();
+  for (auto [i, order] : enumerate(arguments))
+    if (failed(read("argument", i, main.getArgAttrDict(i),
+                    body.getArgument(i).getType(), order)))
+      return failure();
+  return success();
+}
+
 LogicalResult shardc::keepLayouts(mlir::func::FuncOp main) {
   if (!isWritten(main))
     return success();
   mlir::Block &body = main.getBody().front();
   mlir::Operation *end = body.getTerminator();
-  SmallVector<SmallVector<int64_t>> results(main.getNumResults());
-  for (auto [i, order] : enumerate(results)) {
-    mlir::DictionaryAttr attrs = main.getResultAttrDict(i);
-    auto error = [&, i = i] {
-      return emitUnsupported(main, "result ") << i << " ";
-    };
-    if (failed(readLayout(attrs, end->getOperand(i).getType(), error, order)))
-      return failure();
-    if (attrs && attrs.contains("mhlo.sharding") && !order.empty())
-      return error() << "has a layout of its own and 'mhlo.sharding', expected "
-                        "'sdy.sharding'";
-  }
+  SmallVector<Order> arguments(main.getNumArguments()),
+      results(main.getNumResults());
+  if (failed(readLayouts(main, arguments, results)))
+    return failure();
+  chooseOrders(main, arguments, results);
   auto builder = mlir::OpBuilder::atBlockBegin(&body);
-  for (mlir::BlockArgument argument : body.getArguments()) {
+  for (auto [argument, order] : zip_equal(body.getArguments(), arguments)) {
     unsigned i = argument.getArgNumber();
     mlir::DictionaryAttr attrs = main.getArgAttrDict(i);
-    SmallVector<int64_t> order;
-    auto error = [&] { return emitUnsupported(main, "argument ") << i << " "; };
-    if (failed(readLayout(attrs, argument.getType(), error, order)))
-      return failure();
     // Memory that is given up is no room for what is in it otherwise.
     auto given = attrs ? attrs.getAs<mlir::IntegerAttr>("tf.aliasing_output")
                        : mlir::IntegerAttr();
@@ -167,9 +264,6 @@ LogicalResult shardc::keepLayouts(mlir::func::FuncOp main) {
     }
     if (order.empty())
       continue;
-    if (attrs.contains("mhlo.sharding"))
-      return error() << "has a layout of its own and 'mhlo.sharding', expected "
-                        "'sdy.sharding'";
     auto type = cast<mlir::RankedTensorType>(argument.getType());
     argument.setType(
         type.clone(mlir::applyPermutation(type.getShape(), order)));
@@ -183,13 +277,8 @@ LogicalResult shardc::keepLayouts(mlir::func::FuncOp main) {
   for (auto [i, order] : enumerate(results)) {
     if (order.empty())
       continue;
-    mlir::Value value = end->getOperand(i);
-    auto type = cast<mlir::RankedTensorType>(value.getType());
     end->setOperand(
-        i, stablehlo::TransposeOp::create(
-               builder, end->getLoc(),
-               type.clone(mlir::applyPermutation(type.getShape(), order)),
-               value, order));
+        i, permuted(builder, end->getLoc(), end->getOperand(i), order));
     main.setResultAttrs(i, inOrder(main.getResultAttrDict(i), order));
   }
   updateType(main);

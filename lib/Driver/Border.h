@@ -12,7 +12,8 @@ void makeTokensArrays(mlir::func::FuncOp main);
 
 /// Turns arguments and results of `main`, which may be null, whose
 /// `mhlo.layout_mode` is another order of dims than row-major: they come and
-/// leave with their dims in that order. Refuses layouts in tiles.
+/// leave with their dims in that order. Of a result whose layout is "auto" it
+/// is the order in which it is made. Refuses layouts in tiles.
 mlir::LogicalResult keepLayouts(mlir::func::FuncOp main);
 
 } // namespace shardc

@@ -71,6 +71,28 @@ for dims in ((2, 0, 1), (1, 2, 0), (0, 2, 1), (2, 1, 0)):
     np.testing.assert_array_equal(there, deep + 1)
 print("three dims", compiled.input_formats[0][0].layout.major_to_minor)
 
+# Left to the compiler: a result comes in the order in which it is made, so that nothing is moved in memory.
+auto = Format(Layout.AUTO)
+for dims in ((2, 0, 1), (1, 2, 0), (0, 2, 1), (2, 1, 0)):
+    back = tuple(np.argsort(dims))
+    turn = jax.jit(lambda a, dims=dims: jnp.sin(a.transpose(dims) * 2) + 1, in_shardings=auto, out_shardings=auto)
+    compiled = turn.lower(jax.ShapeDtypeStruct((2, 3, 4), "f4")).compile()
+    assert compiled.input_formats[0][0].layout.major_to_minor == (0, 1, 2)
+    assert compiled.output_formats.layout.major_to_minor == back, compiled.output_formats
+    result = compiled(deep)
+    np.testing.assert_allclose(result, np.sin(deep.transpose(dims) * 2) + 1, rtol=1e-6)
+    np.testing.assert_allclose(in_memory(result), (np.sin(deep * 2) + 1).ravel(), rtol=1e-6)
+    moved = jax.jit(lambda a, dims=dims: a.transpose(dims), out_shardings=auto).lower(deep).compile()
+    assert " transpose(" not in moved.as_text(), moved.as_text()
+    np.testing.assert_array_equal(moved(deep), deep.transpose(dims))
+# From arguments that lie otherwise; where operands disagree, row by row.
+straight = jax.jit(lambda a: (a.T, a + a, a @ a.T, a[:, :6] + a[:, :6].T), in_shardings=Format(columns, one), out_shardings=auto)
+square = np.arange(36.0, dtype="f4").reshape(6, 6)
+found = straight(jax.device_put(square, Format(columns, one)))
+for given, wanted in zip(found, (square.T, square * 2, square @ square.T, square + square.T), strict=True):
+    np.testing.assert_array_equal(given, wanted)
+print("chosen", *map(order, found))
+
 # Given up: into the same layout its memory is used again, into another it is not.
 step = jax.jit(lambda a: a * 2, in_shardings=Format(columns, one), out_shardings=Format(columns, one), donate_argnums=0)
 given = jax.device_put(x, Format(columns, one))
