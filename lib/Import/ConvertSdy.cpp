@@ -552,6 +552,10 @@ void Converter::convertTie(Operation *op) {
   SmallVector<spmd::DimShardingAttr> dims(type.getRank(), free);
   auto open = spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName),
                                       dims, {}, {});
+  // All uses of a group's value are of the group, earlier ones too.
+  bool isHere = value.getParentBlock() == op->getBlock();
+  if (isa<sdy::ShardingGroupOp>(op) && isHere)
+    builder.setInsertionPointAfterValue(value);
   auto tie =
       spmd::ConstrainOp::create(builder, op->getLoc(), type, value, open);
   if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
@@ -568,7 +572,8 @@ void Converter::convertTie(Operation *op) {
     spmd::contract::Group::set(tie,
                                cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
     value.replaceUsesWithIf(tie, [&](OpOperand &use) {
-      return use.getOwner() != tie && use.getOwner() != op;
+      Operation *user = tie->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return user && tie->isBeforeInBlock(user) && use.getOwner() != op;
     });
   }
   op->erase();

@@ -137,6 +137,34 @@ func.func @main(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<f3
 // -----
 
 // CHECK: {{^// -+$}}
+// A value's uses are of its group wherever the group is named: behind them, here in a region and in none.
+//       CHECK: func.func @main(
+//  CHECK-SAME:   %[[X:[^:]*]]: tensor<8xf32>
+//       CHECK:   %[[A:.*]] = spmd.constrain %[[X]] <@mesh, [{?}]> {spmd.group = 0 : i64}
+//       CHECK:   %[[P:.*]] = stablehlo.multiply %[[A]], %[[A]]
+//       CHECK:   %[[B:.*]] = spmd.constrain %[[P]] <@mesh, [{?}]> {spmd.group = 0 : i64}
+//       CHECK:   "stablehlo.if"
+//       CHECK:     stablehlo.return %[[A]]
+//       CHECK:     stablehlo.negate %[[A]]
+//       CHECK:   stablehlo.add %{{.*}}, %[[B]]
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<8xf32>, %p: tensor<i1>) -> tensor<8xf32> {
+  %0 = stablehlo.multiply %x, %x : tensor<8xf32>
+  %1 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<8xf32>
+  }, {
+    %3 = stablehlo.negate %x : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  %2 = stablehlo.add %1, %0 : tensor<8xf32>
+  sdy.sharding_group %x group_id=0 : tensor<8xf32>
+  sdy.sharding_group %0 group_id=0 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// CHECK: {{^// -+$}}
 // Meshes of as many devices are one, of the axes that make all of them. What nobody names does not count.
 //       CHECK: module
 //       CHECK: spmd.mesh @a = <["x.0"=2, "x.1"=2, "x.2"=2, "one"=1]>

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import export, lax
 from jax.experimental import buffer_callback, sparse
+from jax.experimental.shard_alike import shard_alike
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -210,6 +211,25 @@ def shown() -> None:
     print("shown good")
 
 
+def alike() -> None:
+    """Values that are to be cut alike may be used before somebody says so."""
+    a = jax.device_put(np.arange(8.0, dtype="f4").reshape(4, 2), rows)
+
+    def f(a):
+        first = a * 2
+        second = shard_alike(a, first)[1] + shard_alike(first, jnp.ones((4, 2)))[1]
+        return second, shard_alike(first @ first.T, jnp.arange(16.0).reshape(4, 4))
+
+    second, (product, numbers) = jax.jit(f)(a)
+    for array in (second, product, numbers):
+        assert array.sharding.is_equivalent_to(rows, 2), array.sharding
+    doubled = np.asarray(a) * 2
+    np.testing.assert_array_equal(second, doubled + 1)
+    np.testing.assert_array_equal(product, doubled @ doubled.T)
+    np.testing.assert_array_equal(numbers, np.arange(16).reshape(4, 4))
+    print("alike good")
+
+
 def orders() -> None:
     """Who says in which order values are to be made gets the same values."""
 
@@ -271,6 +291,7 @@ lines()
 fours()
 eights()
 shown()
+alike()
 orders()
 exported()
 broken()
