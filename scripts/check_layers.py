@@ -11,7 +11,7 @@ what vendors' libraries are, `CommunicationKernels` for the kernels that the run
 NOT_SEEN are headers that a room must not know though it may include their folder.
 
 Attributes that one room leaves for another are declared by their dialect (OWN_DIALECTS): a
-string "spmd.…" outside the dialect's folders is one that nobody verifies, and is refused. Each
+string such as "spmd.…" outside the dialect's folders is one that nobody verifies, and is refused. Each
 that ODS declares has an accessor in the dialect's contracts, and a row in its verifier. Other
 names by which an attribute is read or written outside of lib/Dialect are those of arguments
 that ODS declares of ops, those of FOREIGN, and marks that one room sets and reads itself.
@@ -52,8 +52,8 @@ SHARED_WITH_RUNTIME = {
 # Of a room that it may include otherwise: KernelGen makes the same code for every rank.
 NOT_SEEN = {
     "KernelGen": {
-        f"shardc/Dialect/Spmd/IR/{name}.h"
-        for name in ("Spmd", "SpmdCommunication", "SpmdGlobal", "SpmdOps", "SpmdTables", "SpmdViews")
+        *(f"shardc/Dialect/Spmd/IR/Spmd{name}.h" for name in ("", "Contracts", "Global", "Orders", "Views")),
+        *(f"shardc/Dialect/Local/IR/Local{name}.h" for name in ("Communication", "Contracts", "Tables")),
     },
 }
 
@@ -63,7 +63,9 @@ LABELS = ("*Knows*", "*Promises*", "*Must not*", "*Why a room*")
 FOLDERS = ("lib/Dialect", "lib/KernelGen", "runtime/lib", "tools", "python")
 
 # Our own dialects: the name that attributes begin with, and the folder's.
-OWN_DIALECTS = {"spmd": "Spmd", "machine": "Machine", "tune": "Tune"}
+# Those of a level of a program have contracts that are compared with what they declare.
+LEVELS = {"spmd": "Spmd", "local": "Local", "pairs": "Pairs", "kernel": "Kernel"}
+OWN_DIALECTS = {**LEVELS, "machine": "Machine", "tune": "Tune"}
 # What others than the dialects here attach, and why a program has it.
 FOREIGN = {
     "indices_of_shape_operands": "JAX, on custom calls of open shapes",
@@ -82,7 +84,7 @@ CONSTANT = re.compile(r'\bconstexpr (?:llvm::)?StringLiteral (k[A-Z]\w*)\s*=\s*"
 FOR_TESTS = re.compile(r'#include ["<](?:gtest/|gmock/|(?:\.\./)*test/)|\b\w*[Pp]lant(?:ed|Fault|After)\w*\b')
 LIBRARIES = (("include",), ("lib",), ("runtime", "lib"), ("runtime", "include"))
 # Accessors of attributes that ODS declares.
-ACCESSOR = re.compile(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;")
+ACCESSOR = re.compile(r"(?:Contract|Mark)<\s*\w+Dialect::(\w+?)AttrHelper>;")
 DECLARED = re.compile(r"let discardableAttrs = \(ins(.*?)\);", re.DOTALL)
 
 
@@ -200,8 +202,12 @@ def check_rooms(root: Path, rooms: set[str]) -> list[str]:
 def find_raw_names(relative: Path, lines: list[str]) -> list[str]:
     """Names of our own dialects' attributes, spelt where the dialect does not see them."""
     problems = []
+    # The runtime knows no IR; dialects of levels name one another's ops.
+    if relative.parts[0] == "runtime":
+        return []
+    of_level = any(f"Dialect/{folder}/" in relative.as_posix() for folder in LEVELS.values())
     for name, folder in OWN_DIALECTS.items():
-        if f"Dialect/{folder}/" in relative.as_posix():
+        if f"Dialect/{folder}/" in relative.as_posix() or (of_level and name in LEVELS):
             continue
         for number, line in enumerate(lines, start=1):
             if match := re.search(rf'"{name}\.\w*', line):
@@ -238,7 +244,7 @@ def find_undeclared(root: Path, texts: dict[Path, str]) -> list[str]:
             line = text.count("\n", 0, match.start()) + 1
             problems.append(
                 f"{relative}:{line}: attribute \"{name}\": use the accessor of the op that declares it, or declare it "
-                "in ODS (include/shardc/Dialect/Spmd/IR/SpmdAttributes.td, SpmdContracts.h)"
+                "in ODS (discardableAttrs of the dialect of its level, and its contracts)"
             )
         for constant, name in CONSTANT.findall(text):
             if not is_known(name):
@@ -253,24 +259,26 @@ def find_undeclared(root: Path, texts: dict[Path, str]) -> list[str]:
 
 
 def check_contracts(root: Path) -> list[str]:
-    """What is declared of spmd, what has an accessor, and what is verified, are the same."""
-    headers = root / "include/shardc/Dialect/Spmd/IR"
-    declared_text = DECLARED.search((headers / "SpmdAttributes.td").read_text())
-    if declared_text is None:
-        return ["SpmdAttributes.td declares no discardable attributes"]
-    camel = {
-        name: "".join(part.capitalize() for part in name.split("_"))
-        for name in re.findall(r":\$(\w+)", declared_text.group(1))
-    }
-    accessors = set(ACCESSOR.findall((headers / "SpmdContracts.h").read_text()))
-    verifier = (root / "lib/Dialect/Spmd/IR/SpmdContracts.cpp").read_text()
+    """What is declared of each level's dialect, what has an accessor, and what is verified, are the same."""
     problems = []
-    for name, cased in camel.items():
-        if cased not in accessors:
-            problems.append(f"SpmdContracts.h: 'spmd.{name}' has no accessor")
-        # Shardings are looked at together with types.
-        if f"{{{cased}::name()" not in verifier and f"mark<{cased}>" not in verifier and cased != "Shardings":
-            problems.append(f"SpmdContracts.cpp: 'spmd.{name}' is not verified")
+    for dialect, folder in LEVELS.items():
+        headers = root / "include/shardc/Dialect" / folder / "IR"
+        declared_text = DECLARED.search((headers / f"{folder}Dialect.td").read_text())
+        if declared_text is None:
+            problems.append(f"{folder}Dialect.td declares no discardable attributes")
+            continue
+        camel = {
+            name: "".join(part.capitalize() for part in name.split("_"))
+            for name in re.findall(r":\$(\w+)", declared_text.group(1))
+        }
+        accessors = set(ACCESSOR.findall((headers / f"{folder}Contracts.h").read_text()))
+        verifier = (root / "lib/Dialect" / folder / "IR" / f"{folder}Contracts.cpp").read_text()
+        for name, cased in camel.items():
+            if cased not in accessors:
+                problems.append(f"{folder}Contracts.h: '{dialect}.{name}' has no accessor")
+            # Shardings are looked at together with types.
+            if not re.search(rf"{{\s*{cased}::name\(\)|mark<{cased}>", verifier) and cased != "Shardings":
+                problems.append(f"{folder}Contracts.cpp: '{dialect}.{name}' is not verified")
     return problems
 
 

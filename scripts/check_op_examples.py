@@ -7,7 +7,7 @@ An example is a code block of the op's description, one or more ops as they are 
 function:
 
     ```mlir
-    %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
+    %1 = local.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
     ```
 
 It is put into a function, whose arguments are the values that it does not define, on a
@@ -33,9 +33,12 @@ sys.path.insert(0, str(ROOT / "test" / "Inputs"))
 from shard_opt import ShardOpt
 
 # The project's own dialects: each op has an example.
-OWN = ("spmd", "solver")
+OWN = ("spmd", "local", "pairs", "kernel", "solver")
 FILES = {
     "spmd": "Spmd/IR/Spmd.td",
+    "local": "Local/IR/Local.td",
+    "pairs": "Pairs/IR/Pairs.td",
+    "kernel": "Kernel/IR/Kernel.td",
     "solver": "Solver/IR/SolverOps.td",
     "stablehlo": "StableHLO/IR/StableHLOOps.td",
     "chlo": "Chlo/IR/ChloOps.td",

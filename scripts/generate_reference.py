@@ -23,8 +23,9 @@ from tool_options import write_options
 
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "Reference"
-DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td", "machine": "Machine/IR/MachineDialect.td",
-            "tune": "Tune/IR/TuneDialect.td"}
+DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "local": "Local/IR/Local.td", "pairs": "Pairs/IR/Pairs.td",
+            "kernel": "Kernel/IR/Kernel.td", "solver": "Solver/IR/SolverOps.td",
+            "machine": "Machine/IR/MachineDialect.td", "tune": "Tune/IR/TuneDialect.td"}
 WRITTEN = "<!-- Written by scripts/generate_reference.py: change the .td files, then run it. -->"
 
 

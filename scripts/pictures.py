@@ -377,7 +377,7 @@ def attention() -> str:
     canvas.line(210, 160, 290, 160, arrow=True)
     canvas.text(250, 150, "raise", 12)
     canvas.text(380, 20, "one op", bold=True)
-    canvas.box(290, 110, 180, 100, "spmd.all_pairs\nscore region: mask\nband: key <= query", fill=RANKS[0], size=12)
+    canvas.box(290, 110, 180, 100, "pairs.all_pairs\nscore region: mask\nband: key <= query", fill=RANKS[0], size=12)
     canvas.line(470, 160, 550, 160, arrow=True)
     canvas.text(510, 150, "partition", 12)
     canvas.text(640, 20, "on each rank", bold=True)
@@ -595,9 +595,9 @@ def stages() -> str:
         ("the program", 'stablehlo.convolution: 32x8 -> 32x8, rows cut along "x"'),
         ("import", 'spmd.mesh <["x"=4]>; spmd.sharding on arguments'),
         ("propagate", 'spmd.shardings on every op: the result is cut along "x" as well'),
-        ("partition", "spmd.halo_exchange [0:8, ...] -> [-1:9, ...]; convolution: 10x8 -> 8x8"),
+        ("partition", "local.halo_exchange [0:8, ...] -> [-1:9, ...]; convolution: 10x8 -> 8x8"),
         ("communicate", "exchanges merged, moved, verified"),
-        ("lower", "spmd.run_site 0; linalg.generic; then vector loops; then LLVM"),
+        ("lower", "kernel.run_site 0; linalg.generic; then vector loops; then LLVM"),
         ("link", "model.so: shardc_main, tables, metadata"),
         ("run", "each rank: shardrt_exchange(site 0), then its own 8 rows"),
     ]
@@ -691,7 +691,7 @@ def raising() -> str:
         ("Algebra", "Exp[s] Sum^-1 v\nnormal form", RANKS[1]),
         ("Match ...", "attention,\ngradient, pairs", RANKS[1]),
         ("Writer, Emit", "expressions\nto ops", RANKS[0]),
-        ("one op", "spmd.all_pairs", PLAIN),
+        ("one op", "pairs.all_pairs", PLAIN),
     ]
     for number, (name, text, fill) in enumerate(steps):
         x = 12 + number * 125

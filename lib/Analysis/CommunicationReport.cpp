@@ -3,7 +3,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 

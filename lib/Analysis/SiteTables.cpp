@@ -3,7 +3,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -4,9 +4,9 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

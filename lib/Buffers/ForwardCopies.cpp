@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

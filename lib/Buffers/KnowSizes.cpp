@@ -2,7 +2,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "shardc/Analysis/ShardSizes.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 
 using namespace mlir;
 

@@ -13,8 +13,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Support/ElementBytes.h"
 
 namespace shardc {

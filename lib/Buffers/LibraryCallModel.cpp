@@ -1,7 +1,8 @@
-//===- LibraryCallModel.cpp - spmd.library_call from tensors to buffers ---===//
+//===- LibraryCallModel.cpp - kernel.library_call from tensors to buffers
+//---===//
 #include "BufferOperands.h"
 #include "shardc/Buffers/Models.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -58,7 +59,7 @@ struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
 } // namespace
 
 void shardc::registerLibraryCallModel(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
+  registry.addExtension(+[](MLIRContext *context, spmd::KernelDialect *) {
     spmd::LibraryCallOp::attachInterface<LibraryCallModel>(*context);
   });
 }

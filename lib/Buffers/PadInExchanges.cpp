@@ -12,8 +12,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_PADINEXCHANGESPASS

@@ -1,14 +1,16 @@
-//===- PairStepModel.cpp - spmd.pair_step from tensors to buffers ---------===//
+//===- PairStepModel.cpp - pairs.pair_step from tensors to buffers
+//---------===//
 //
-// And spmd.lines, spmd.eigh and spmd.svd, which have destinations as well.
+// And kernel.lines, kernel.eigh and kernel.svd, which have destinations as
+// well.
 //
 //===----------------------------------------------------------------------===//
 #include "BufferOperands.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "shardc/Buffers/Models.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelMatrices.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -51,8 +53,10 @@ struct DestinationModel
 } // namespace
 
 void shardc::registerPairStepModel(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
+  registry.addExtension(+[](MLIRContext *context, PairsDialect *) {
     PairStepOp::attachInterface<DestinationModel<PairStepOp, true>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, KernelDialect *) {
     LinesOp::attachInterface<DestinationModel<LinesOp, false>>(*context);
     EighOp::attachInterface<DestinationModel<EighOp, false>>(*context);
     SvdOp::attachInterface<DestinationModel<SvdOp, false>>(*context);

@@ -23,9 +23,10 @@
 #include "shardc/Analysis/BoundNumbers.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Layout/NumberFormula.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
@@ -321,7 +322,7 @@ static Formula movesFormula(const Exchange &exchange) {
 }
 
 /// Decides which buffers may be the arguments that are received to them:
-/// `spmd.received` is left where they may.
+/// `kernel.received` is left where they may.
 LogicalResult Planner::settleReceived() {
   SmallVector<spmd::ReceivedOp> all;
   function.walk([&](spmd::ReceivedOp op) { all.push_back(op); });

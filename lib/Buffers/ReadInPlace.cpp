@@ -11,9 +11,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_READINPLACEPASS

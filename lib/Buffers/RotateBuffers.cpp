@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

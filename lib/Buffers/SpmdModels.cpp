@@ -4,9 +4,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "shardc/Buffers/Models.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Support/DenseBuffers.h"
 
 using namespace mlir;
@@ -252,10 +252,12 @@ struct LookupBounds
 } // namespace
 
 void shardc::registerSiteModels(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
+  registry.addExtension(+[](MLIRContext *context, KernelDialect *) {
     RunSiteOp::attachInterface<RunSiteModel>(*context);
     RunHostOp::attachInterface<RunHostModel>(*context);
     StartSiteOp::attachInterface<StartSiteModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, LocalDialect *) {
     LookupOp::attachInterface<LookupBounds>(*context);
   });
 }

@@ -1,6 +1,8 @@
 //===- UpdateSites.cpp - What passes on buffers decide of sites -----------===//
 #include "UpdateSites.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 
 using namespace mlir;
 using namespace shardc;

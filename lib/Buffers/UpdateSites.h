@@ -3,7 +3,7 @@
 #define SHARDC_LIB_BUFFERS_UPDATESITES_H
 
 #include "shardc/Analysis/SiteTables.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 
 namespace shardc {
 

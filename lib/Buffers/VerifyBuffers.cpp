@@ -1,6 +1,10 @@
 //===- VerifyBuffers.cpp - What kernels rely on ---------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 
 using namespace mlir;
 
@@ -22,6 +26,10 @@ static LogicalResult verifyBuffers(func::FuncOp function) {
   if (llvm::any_of(type.getResults(), isTensor))
     return function.emitOpError("has a result that is a tensor, expected a "
                                 "buffer among its arguments");
+  // What differs by rank is still a look-up in a table.
+  if (failed(spmd::verifyLevel<spmd::KernelDialect, spmd::PairsDialect,
+                               spmd::LookupOp>(function, "bufferization")))
+    return failure();
   WalkResult result = function.walk([&](Operation *op) {
     for (Type given : op->getResultTypes())
       if (isTensor(given)) {

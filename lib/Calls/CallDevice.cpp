@@ -19,7 +19,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Calls/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"

@@ -1,10 +1,11 @@
-//===- CallLibraries.cpp - spmd.library_call to a runtime call ------------===//
+//===- CallLibraries.cpp - kernel.library_call to a runtime call
+//------------===//
 #include "CallLibraries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Analysis/SiteTables.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/LibraryCall.h"
 

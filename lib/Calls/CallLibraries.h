@@ -1,4 +1,5 @@
-//===- CallLibraries.h - spmd.library_call to a runtime call ----*- C++ -*-===//
+//===- CallLibraries.h - kernel.library_call to a runtime call ----*- C++
+//-*-===//
 #ifndef SHARDC_LIB_CALLS_CALLLIBRARIES_H
 #define SHARDC_LIB_CALLS_CALLLIBRARIES_H
 
@@ -7,7 +8,7 @@
 namespace shardc {
 
 /// Writes down what shardrt_call_library reads (shardrt/LibraryCall.h), for
-/// every `spmd.library_call` of `step`.
+/// every `kernel.library_call` of `step`.
 mlir::LogicalResult lowerLibraryCalls(mlir::func::FuncOp step,
                                       mlir::Value context,
                                       EntryPoints &entries);

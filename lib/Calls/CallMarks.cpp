@@ -2,7 +2,7 @@
 #include "RuntimeCalls.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "shardc/Calls/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 
 namespace shardc {

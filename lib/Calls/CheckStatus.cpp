@@ -5,7 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Calls/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CHECKSTATUSPASS

@@ -7,12 +7,15 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Calls/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
@@ -240,7 +243,7 @@ static LogicalResult lowerSite(CommunicationOpInterface op,
     auto start = wait.getToken().getDefiningOp<ExchangeStartOp>();
     if (!start || !start->hasOneUse())
       return op->emitOpError()
-             << "waits for what is not one 'spmd.exchange_start'";
+             << "waits for what is not one 'local.exchange_start'";
     OpBuilder atStart(start);
     auto site = StartSiteOp::create(
         atStart, start.getLoc(), atStart.getI64Type(),
@@ -263,12 +266,9 @@ static LogicalResult lowerSite(CommunicationOpInterface op,
 
 /// Gives the results of a call destinations. A dim that differs by rank is
 /// whole on the rank that calls, the first along `axes`, and empty on others.
-static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
+static void lowerHostCall(CallHostOp op, MeshOp meshOp) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  if (!op.getTypes())
-    return op.emitOpError()
-           << "is not in the local view; run --spmd-partition first";
   MeshAttr mesh = meshOp.getMesh();
   ArrayAttr axes = op.getAxesAttr();
   int64_t count = 1;
@@ -278,7 +278,7 @@ static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     auto whole = cast<RankedTensorType>(
-        cast<TypeAttr>((*op.getTypes())[op.getNumOperands() + i]).getValue());
+        cast<TypeAttr>(op.getTypes()[op.getNumOperands() + i]).getValue());
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       if (!type.isDynamicDim(dim))
@@ -298,7 +298,6 @@ static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
                                op.getTypesAttr(), axes, op.getMeshAttr());
   op->replaceAllUsesWith(run.getResults());
   op->erase();
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,12 +389,15 @@ struct LowerCommunicationPass final
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(verifyLocalView(function)))
         return signalPassFailure();
+    if (failed(verifyLevel<MeshOp, LocalDialect, PairsDialect, KernelDialect>(
+            module, "partition")))
+      return signalPassFailure();
     SmallVector<CommunicationOpInterface> ops, plans;
-    SmallVector<HostCallOp> calls;
+    SmallVector<CallHostOp> calls;
     module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op))
         (isa<RowPlanOp>(op) ? plans : ops).push_back(communication);
-      else if (auto call = dyn_cast<HostCallOp>(op))
+      else if (auto call = dyn_cast<CallHostOp>(op))
         calls.push_back(call);
     });
     // Plans last: what uses them asks what they are.
@@ -403,9 +405,8 @@ struct LowerCommunicationPass final
     for (CommunicationOpInterface op : ops)
       if (failed(lowerSite(op, sites)))
         return signalPassFailure();
-    for (HostCallOp op : calls)
-      if (failed(lowerHostCall(op, mesh)))
-        return signalPassFailure();
+    for (CallHostOp op : calls)
+      lowerHostCall(op, mesh);
     resolveDims(module);
     contract::Sites::set(
         module, SiteTableAttr::get(&getContext(), sites.mesh,

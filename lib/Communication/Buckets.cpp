@@ -5,7 +5,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/DenseSet.h"

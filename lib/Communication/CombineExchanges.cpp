@@ -5,7 +5,7 @@
 #include "mlir/IR/Dominance.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -2,7 +2,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SPLITEXCHANGESPASS

@@ -6,7 +6,10 @@
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -119,7 +122,7 @@ private:
           << ": some ranks of a group would wait for others that never come";
     error.attachNote(condition.getLoc())
         << "make this condition the same on all ranks, for example by an "
-           "'spmd.all_reduce' along "
+           "'local.all_reduce' along "
         << quoted(differing) << ", or move the communication out";
     Value cause = uniformity.getCause(condition, group.mesh, differing.front());
     Diagnostic &note = error.attachNote(cause.getLoc());
@@ -147,7 +150,7 @@ static LogicalResult verifyHalves(ExchangeStartOp start) {
   if (!start->hasOneUse())
     return start.emitOpError()
            << "has " << (start->use_empty() ? "no" : "several")
-           << " 'spmd.exchange_wait', expected one";
+           << " 'local.exchange_wait', expected one";
   auto wait = dyn_cast<ExchangeWaitOp>(*start->getUsers().begin());
   if (!wait || wait->getBlock() != start->getBlock())
     return start.emitOpError() << "is not waited for in its own block, so that "
@@ -166,7 +169,7 @@ static LogicalResult verifyHalves(ExchangeWaitOp wait) {
   if (wait.getToken().getDefiningOp<ExchangeStartOp>())
     return success();
   return wait.emitOpError()
-         << "waits for a token that no 'spmd.exchange_start' gave";
+         << "waits for a token that no 'local.exchange_start' gave";
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,7 +357,9 @@ struct VerifyCommunicationPass final
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTableCollection symbols;
-    bool failed = mlir::failed(verifyMeshes(module));
+    bool failed = mlir::failed(verifyLevel<MeshOp, LocalDialect, PairsDialect>(
+                      module, "communication")) ||
+                  mlir::failed(verifyMeshes(module));
     module.walk([&](CommunicationOpInterface op) {
       failed |= mlir::failed(verifyAgreement(op));
     });

@@ -102,9 +102,9 @@ static LogicalResult checkOp(Operation *op) {
                      "Diffrax: with EQX_ON_ERROR=nan)"
                    : "");
   Dialect *dialect = op->getDialect();
-  if (!dialect || !llvm::is_contained(
-                      {"stablehlo", "chlo", "sdy", "solver", "spmd", "func"},
-                      dialect->getNamespace()))
+  if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "solver",
+                                       "spmd", "pairs", "func"},
+                                      dialect->getNamespace()))
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
   if (op->getName().getDialectNamespace() == "func" && !isa<func::ReturnOp>(op))
     return unsupported(op) << ": only calls by name are known";

@@ -19,7 +19,6 @@
 #include "shardc/Analysis/ReplicaGroups.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"

@@ -11,7 +11,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"
@@ -184,8 +185,7 @@ static LogicalResult expandCallback(CustomCallOp call, bool hostCalls) {
         builder, call.getLoc(), TypeRange(ValueRange(results)),
         static_cast<uint64_t>(index.getValue().getZExtValue()), inputs,
         /*has_effect=*/call.getHasSideEffect(), /*ordered=*/!tokens.empty(),
-        /*shards=*/isPartitioned, /*types=*/ArrayAttr(), /*axes=*/ArrayAttr(),
-        /*mesh=*/FlatSymbolRefAttr());
+        /*shards=*/isPartitioned);
     for (auto [old, result] : llvm::zip_equal(results, host.getResults()))
       old.replaceAllUsesWith(result);
   }

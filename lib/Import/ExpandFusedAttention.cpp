@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "ExpandFusedAttention.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/Support/JSON.h"
 

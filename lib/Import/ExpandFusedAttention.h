@@ -9,10 +9,10 @@ namespace shardc {
 /// True if `name` is one of cuDNN's attention calls, `__cudnn$fmha...`.
 bool isFusedAttention(llvm::StringRef name);
 
-/// Replaces `call`, one of these, by spmd.all_pairs or spmd.attention_backward.
-/// Fails with a diagnostic where it is malformed, or unsupported: dropout,
-/// whose random numbers are cuDNN's own, eight-bit floats, paged or packed
-/// sequences.
+/// Replaces `call`, one of these, by pairs.all_pairs or
+/// pairs.attention_backward. Fails with a diagnostic where it is malformed, or
+/// unsupported: dropout, whose random numbers are cuDNN's own, eight-bit
+/// floats, paged or packed sequences.
 llvm::LogicalResult expandFusedAttention(stablehlo::CustomCallOp call);
 
 } // namespace shardc

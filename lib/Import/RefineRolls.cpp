@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "Refiner.h"
 #include "mlir/IR/Matchers.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Layout/Placeholders.h"
 
 using namespace mlir;

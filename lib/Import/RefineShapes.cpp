@@ -10,7 +10,6 @@
 #include "Refiner.h"
 #include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Limits.h"
 #include "shardc/Support/ElementBytes.h"

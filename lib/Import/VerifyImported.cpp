@@ -1,6 +1,8 @@
 //===- VerifyImported.cpp - What propagation relies on --------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Import/Passes.h"
 
 using namespace mlir;
@@ -20,6 +22,9 @@ static LogicalResult verifyImported(ModuleOp module) {
   if (!llvm::hasSingleElement(functions) ||
       (*functions.begin()).getSymName() != "main")
     return module.emitError("has other functions than @main after import");
+  if (failed(spmd::verifyLevel<spmd::SpmdDialect, spmd::PairsDialect>(
+          module, "import")))
+    return failure();
   WalkResult result = module.walk([](Operation *op) {
     if (op->getName().getDialectNamespace() == "sdy" || isa<func::CallOp>(op)) {
       op->emitOpError("is left after import");

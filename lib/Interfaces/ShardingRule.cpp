@@ -1,6 +1,6 @@
 //===- ShardingRule.cpp - How an op ties its dims together ----------------===//
 #include "shardc/Interfaces/ShardingRule.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "llvm/Support/raw_ostream.h"

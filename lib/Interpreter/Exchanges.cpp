@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
 #include "Ranks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;

@@ -7,10 +7,9 @@
 #include "Evaluator.h"
 #include "Ranks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include <cmath>
 
 using namespace mlir;

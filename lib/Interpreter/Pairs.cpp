@@ -1,12 +1,12 @@
 //===- Pairs.cpp - Every query with every key -----------------------------===//
 //
-// By the definitions of SpmdAllPairs.td and SpmdRing.td: scores of all pairs of
+// By the definitions of AllPairs.td and PairSteps.td: scores of all pairs of
 // a batch are computed as one vector, then rows one by one. Sums are taken in
 // f64 and rounded once.
 //
 //===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "Ranks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,6 @@
 //===- Ranks.cpp - Meshes and intervals of the local view -----------------===//
 #include "Ranks.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 
 #include "Evaluator.h"
 #include "Mesh.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 
 namespace shardc::interpreter {
 

@@ -1,7 +1,7 @@
 //===- Rows.cpp - Rows of other ranks, by index ---------------------------===//
 #include "Evaluator.h"
 #include "Ranks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include <algorithm>
 #include <limits>
 #include <tuple>

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_LINALG_ANYORDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 
 namespace shardc::lowering {
 

@@ -11,7 +11,7 @@
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/Refusal.h"
 
 #include <cmath>

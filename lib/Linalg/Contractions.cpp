@@ -8,8 +8,8 @@
 #include "AnyOrder.h"
 #include "Complex.h"
 #include "NarrowFloats.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/StableHLO/IR/Precision.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 

@@ -8,8 +8,8 @@
 #include "MatrixLoops.h"
 #include "RowSolver.h"
 
+#include "shardc/Dialect/Kernel/IR/KernelMatrices.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
-#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
 
 using namespace mlir;
 using namespace shardc;

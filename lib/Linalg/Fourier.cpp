@@ -16,7 +16,7 @@
 #include "Fourier.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 

@@ -1,15 +1,14 @@
 //===- FourierThreads.cpp - Transforms for many threads -------------------===//
 //
 // For many threads a line that fits the shared memory of a GPU is left to a
-// kernel, spmd.lines; stages are done of longer ones alone. Lengths with a
+// kernel, kernel.lines; stages are done of longer ones alone. Lengths with a
 // large prime factor become convolutions of a power of two (L. I. Bluestein, "A
 // linear filtering approach to the computation of the discrete Fourier
 // transform", 1970).
 //
 //===----------------------------------------------------------------------===//
 #include "Fourier.h"
-
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 
 using namespace mlir;
 using namespace shardc;

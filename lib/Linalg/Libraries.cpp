@@ -7,7 +7,7 @@
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;

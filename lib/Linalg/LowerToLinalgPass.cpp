@@ -1,7 +1,7 @@
 //===- LowerToLinalgPass.cpp - --spmd-lower-to-linalg ---------------------===//
 #include "StableHLOToLinalg.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Linalg/Passes.h"
 

@@ -2,8 +2,8 @@
 //
 // Lines along the dim are sorted each by itself, stable whatever is asked.
 // Where a comparator compares elements of one operand by their value alone, as
-// nearly all do, and for many threads, they stay an op, spmd.lines: the runtime
-// sorts such lines, and kernels of GPUs any. Others are sorted here: a
+// nearly all do, and for many threads, they stay an op, kernel.lines: the
+// runtime sorts such lines, and kernels of GPUs any. Others are sorted here: a
 // bottom-up merge sort of the line's positions, so that several operands move
 // once, at the end.
 //
@@ -11,9 +11,9 @@
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/Support/MathExtras.h"
@@ -166,7 +166,7 @@ SmallVector<Value> LineSorter::leave(ArrayRef<Value> outs, bool positions) {
     for (SmallVector<Value> *side : {&first, &second})
       side->push_back(
           block->addArgument(elementType(input.getType()), b.getLoc()));
-  spmd::YieldOp::create(b, less(first, second));
+  spmd::LineYieldOp::create(b, less(first, second));
   return lines.getResults();
 }
 

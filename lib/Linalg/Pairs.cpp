@@ -3,9 +3,9 @@
 // The step itself stays for the kernel generator; its regions become scalars.
 //
 //===----------------------------------------------------------------------===//
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "StableHLOToLinalg.h"
-
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -1,7 +1,7 @@
 //===- Parts.cpp - Slices, pads, concatenations ---------------------------===//
 #include "StableHLOToLinalg.h"
 
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 

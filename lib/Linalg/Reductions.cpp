@@ -15,9 +15,9 @@
 #include "StableHLOToLinalg.h"
 #include "WindowCells.h"
 
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Local/IR/LocalContracts.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -485,7 +485,7 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
 
 // The one dim along which a window of stride one, at least as long as the axis
 // and padded on one side to reach its end, makes a running reduction. Where the
-// axis is no longer than the window on any rank, `spmd.running` says so.
+// axis is no longer than the window on any rank, `local.running` says so.
 static std::optional<std::pair<int64_t, bool>>
 runningDim(stablehlo::ReduceWindowOp op) {
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -583,7 +583,7 @@ static LogicalResult leaveRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
                            args.drop_front(inputs.size()));
     if (sums.empty())
       return failure();
-    spmd::YieldOp::create(b, sums);
+    spmd::LineYieldOp::create(b, sums);
   }
   for (auto [result, sum] : llvm::zip(op.getResults(), lines.getResults()))
     l.set(result, reducer.finish(sum, elementType(result.getType())));

@@ -1,6 +1,6 @@
 //===- ScalarMath.cpp - Formulas that read like formulas ------------------===//
 #include "ScalarMath.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 
 using namespace mlir;
 using namespace shardc;

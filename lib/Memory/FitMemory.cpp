@@ -3,10 +3,11 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalContracts.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
@@ -139,7 +140,7 @@ Repeat Reader::repeatOf(Operation *op) {
           stablehlo::CustomCallOp, stablehlo::CompositeOp, stablehlo::RngOp,
           stablehlo::RngBitGeneratorOp, stablehlo::OptimizationBarrierOp>(op))
     return Repeat::Never;
-  if (isa<SpmdDialect>(op->getDialect()) && !isa<LookupOp, DilateOp>(op))
+  if (isOfLevel(op) && !isa<LookupOp, DilateOp>(op))
     return Repeat::Never;
   return Repeat::Freely;
 }

@@ -1,6 +1,6 @@
 //===- Rows.cpp - What can be split by rows -------------------------------===//
 #include "Rows.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/EquivalenceClasses.h"

@@ -9,8 +9,8 @@
 #define SHARDC_LIB_PARTITION_EXCHANGES_H
 
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/Localization.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"

@@ -2,8 +2,9 @@
 #include "OpLocalizer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;

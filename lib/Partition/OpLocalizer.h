@@ -3,7 +3,7 @@
 #define SHARDC_LIB_PARTITION_OPLOCALIZER_H
 
 #include "Exchanges.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Interfaces/Localization.h"
 
 namespace shardc {

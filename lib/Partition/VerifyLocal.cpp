@@ -1,7 +1,10 @@
 //===- VerifyLocal.cpp - What Communicate relies on -----------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Local/IR/Local.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Partition/Passes.h"
 
 using namespace mlir;
@@ -19,12 +22,10 @@ static LogicalResult verifyLocal(ModuleOp module) {
       return function.emitOpError()
              << "lacks '" << contract::LocalView::name()
              << "': it is not in the local view; run --spmd-partition first";
+  if (failed(
+          verifyLevel<MeshOp, LocalDialect, PairsDialect>(module, "partition")))
+    return failure();
   WalkResult result = module.walk([](Operation *op) {
-    if (isa<ConstrainOp, DealOp, DealtIotaOp, ExtentOp, ManualOp, ReshardOp>(
-            op)) {
-      op->emitOpError("is of the global view, but left after partition");
-      return WalkResult::interrupt();
-    }
     for (StringRef name :
          {contract::Shardings::name(), contract::Factors::name()})
       if (op->hasAttr(name)) {

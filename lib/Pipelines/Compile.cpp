@@ -7,6 +7,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Analysis/CommunicationReport.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Local/IR/LocalContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Tune/IR/TuneDialect.h"
@@ -114,10 +116,12 @@ static LogicalResult run(ModuleOp module, const StageOptions &options,
 static bool isOfModels(StringRef name) {
   auto [dialect, rest] = name.split('.');
   if (dialect == "spmd")
-    return llvm::is_contained({"sharding", "shardings", "name", "way", "order",
+    return llvm::is_contained({"sharding", "shardings", "name", "order",
                                "group", "direction", "platform", "caller_dims",
                                "token"},
                               rest);
+  if (dialect == "pairs")
+    return rest == "way";
   return llvm::is_contained(
       {"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"},
       dialect);

@@ -9,10 +9,10 @@
 //===----------------------------------------------------------------------===//
 #include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 

@@ -10,7 +10,10 @@
 #include "shardc/Calls/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
@@ -36,8 +39,10 @@ using namespace mlir;
 
 void shardc::registerShardcDialects(DialectRegistry &registry) {
   registry.insert<chlo::ChloDialect, machine::MachineDialect, tune::TuneDialect,
-                  sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect,
+                  sdy::SdyDialect, solver::SolverDialect,
                   stablehlo::StablehloDialect, vhlo::VhloDialect>();
+  registry.insert<spmd::SpmdDialect, spmd::LocalDialect, spmd::PairsDialect,
+                  spmd::KernelDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"

@@ -10,6 +10,8 @@
 #include "Bodies.h"
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
+#include "shardc/Dialect/Pairs/IR/PairsOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/UserLocation.h"

@@ -1,9 +1,8 @@
 //===- Orders.cpp - Which dims may be in any order ------------------------===//
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;

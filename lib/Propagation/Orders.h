@@ -8,6 +8,7 @@
 #ifndef SHARDC_LIB_PROPAGATION_ORDERS_H
 #define SHARDC_LIB_PROPAGATION_ORDERS_H
 
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Propagation/Projection.h"
 #include "llvm/ADT/DenseSet.h"

@@ -2,7 +2,9 @@
 #include "Bodies.h"
 #include "Reasons.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Projection.h"
 
@@ -260,7 +262,9 @@ struct VerifyPropagatedPass final
     : shardc::impl::VerifyPropagatedPassBase<VerifyPropagatedPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(forEachBody(getOperation(),
+    if (failed(spmd::verifyLevel<spmd::SpmdDialect, spmd::PairsDialect>(
+            getOperation(), "propagation")) ||
+        failed(forEachBody(getOperation(),
                            [](func::FuncOp function, spmd::MeshOp mesh) {
                              return Verifier(function, mesh).run();
                            })))

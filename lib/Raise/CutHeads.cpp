@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/CutDims.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
 
 namespace shardc {

@@ -1,7 +1,7 @@
 //===- Emit.cpp - Ops on all pairs from what was matched ------------------===//
 #include "Emit.h"
 #include "Writer.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

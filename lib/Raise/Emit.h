@@ -3,7 +3,7 @@
 #define SHARDC_LIB_RAISE_EMIT_H
 
 #include "Match.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Pairs/IR/PairsForward.h"
 
 namespace shardc::raise {
 

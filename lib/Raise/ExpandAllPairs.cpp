@@ -7,9 +7,9 @@
 #include "Plain.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Raise/Passes.h"
 

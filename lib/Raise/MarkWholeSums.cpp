@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Raise/Passes.h"

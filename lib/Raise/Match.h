@@ -3,7 +3,7 @@
 #define SHARDC_LIB_RAISE_MATCH_H
 
 #include "Reader.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Pairs/IR/PairsForward.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <memory>
 

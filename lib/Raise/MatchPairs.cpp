@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Match.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -19,7 +19,7 @@
 #include "OpenRows.h"
 #include "Match.h"
 #include "Plain.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;

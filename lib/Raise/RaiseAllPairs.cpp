@@ -1,6 +1,6 @@
 //===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
 #include "RaiseBlocks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Raise/Passes.h"
 
 namespace shardc {

@@ -2,7 +2,7 @@
 #include "RaiseBlocks.h"
 #include "Emit.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "OpenRows.h"
 #include "RaiseBlocks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Raise/Passes.h"
 
 namespace shardc {

@@ -2,6 +2,7 @@
 #include "MatchRings.h"
 #include "Plain.h"
 #include "Writer.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Raise/Passes.h"
 

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "PlanRing.h"
 #include "Ring.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 #include "Bands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 
 using namespace mlir;
 using namespace shardc;

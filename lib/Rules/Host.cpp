@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -115,7 +115,7 @@ static LocalResults localizeHostCall(HostCallOp op,
   MeshAttr mesh = lookupMesh(op, localization.meshName());
   for (int64_t axis : axes)
     names.push_back(mesh.getAxisNames()[axis].getValue());
-  auto call = HostCallOp::create(
+  auto call = CallHostOp::create(
       b, loc, made, op.getIndexAttr(), inputs, op.getHasEffectAttr(),
       op.getOrderedAttr(), op.getShardsAttr(), b.getArrayAttr(types),
       b.getStrArrayAttr(names), localization.meshName());

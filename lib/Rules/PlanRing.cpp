@@ -112,7 +112,7 @@ static FailureOr<RingPlan> chooseWay(AllPairsOpInterface op,
     if (asked.getValue() == way.way)
       return std::move(way);
   InFlightDiagnostic error =
-      op->emitOpError() << "asks for spmd.way = \""
+      op->emitOpError() << "asks for pairs.way = \""
                         << stringifyPairWay(asked.getValue())
                         << "\", expected one of those that it can go: \"ring\"";
   for (const RingPlan &way : ArrayRef(ways).drop_front())

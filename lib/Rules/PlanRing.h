@@ -3,14 +3,14 @@
 #define SHARDC_LIB_RULES_PLANRING_H
 
 #include "RingPlan.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc::rules {
 
 PairBand bandOf(spmd::AllPairsOpInterface op);
 
 /// Plans `op` as its operands are cut: the way that takes least time by
-/// estimate, or that the op's attribute `spmd.way` names. Fails, with a
+/// estimate, or that the op's attribute `pairs.way` names. Fails, with a
 /// diagnostic, where it names one that the op cannot go.
 llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op,
                                    Localization &localization);

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 
@@ -46,8 +47,10 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
         rules::attachWholeDims(context);
         rules::attachWindows(context);
       });
-  registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
+  registry.addExtension(+[](MLIRContext *context, spmd::PairsDialect *) {
     rules::attachAllPairs(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, spmd::SpmdDialect *) {
     rules::attachDeal(context);
     rules::attachHost(context);
     rules::attachPad(context);

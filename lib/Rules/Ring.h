@@ -7,6 +7,7 @@
 #define SHARDC_LIB_RULES_RING_H
 
 #include "RuleUtils.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc::rules {
 

@@ -4,6 +4,7 @@
 
 #include "Distribution.h"
 #include "PlanRing.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc::rules {
@@ -99,7 +100,7 @@ public:
                      double number) {
     return filled(map, here, part, b.getFloatAttr(accumulator, number));
   }
-  /// What the `spmd.pair_step`s of one pass have in common.
+  /// What the `pairs.pair_step`s of one pass have in common.
   struct PairPass {
     spmd::PairCombine combine;
     bool backward = false;

@@ -15,7 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/Local/IR/LocalTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Support/Slices.h"

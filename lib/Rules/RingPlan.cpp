@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,7 +2,7 @@
 #include "Rows.h"
 #include "Distribution.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 
 using namespace mlir;
 using namespace shardc;

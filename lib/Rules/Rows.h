@@ -3,13 +3,14 @@
 // What gather, scatter and their dynamic slices share: which dims of a tensor
 // are addressed, by which component of which indices, and how a tensor of
 // positions (a gather's result, a scatter's updates) is cut relative to them.
-// From that come `spmd.row_plan` and its uses.
+// From that come `local.row_plan` and its uses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RULES_ROWS_H
 #define SHARDC_LIB_RULES_ROWS_H
 
 #include "RuleUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 
 namespace shardc::rules {
 

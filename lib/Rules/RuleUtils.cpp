@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -8,6 +8,7 @@
 #ifndef SHARDC_LIB_RULES_RULEUTILS_H
 #define SHARDC_LIB_RULES_RULEUTILS_H
 
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 

@@ -10,7 +10,8 @@
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Local/IR/LocalContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Shapes.cpp - Broadcast, transpose, reverse -------------------------===//
 #include "RuleUtils.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;

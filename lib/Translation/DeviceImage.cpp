@@ -5,7 +5,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/MemoryErrors.h"
 #include "shardc/Support/Misuse.h"

@@ -14,10 +14,12 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Support/UserLocation.h"
@@ -323,7 +325,7 @@ void LocalText::takeAsCall(Operation &op) {
   if (auto wait = dyn_cast<spmd::ExchangeWaitOp>(op))
     call(op.getLoc(), "shardc." + wait.getKind(), operands, types, config,
          results);
-  else if (isa<spmd::SpmdDialect>(op.getDialect()))
+  else if (spmd::isOfLevel(&op))
     call(op.getLoc(), "shardc." + op.getName().stripDialect(), operands, types,
          config, results);
   else

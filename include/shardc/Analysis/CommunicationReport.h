@@ -3,7 +3,7 @@
 #define SHARDC_ANALYSIS_COMMUNICATIONREPORT_H
 
 #include "mlir/IR/Operation.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Local/IR/LocalForward.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>

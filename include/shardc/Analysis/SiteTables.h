@@ -3,7 +3,7 @@
 #define SHARDC_ANALYSIS_SITETABLES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardrt/ElementType.h"
 #include "shardrt/Sites.h"
 

@@ -35,7 +35,7 @@ bool tableVaries(llvm::ArrayRef<Entry> table,
 /// |----------------------|--------------------------------------------------|
 /// | function's argument  | axes of its `spmd.sharding`, partial ones too;   |
 /// |                      | every axis if it has none                        |
-/// | spmd.lookup          | axes along which its table varies                |
+/// | local.lookup          | axes along which its table varies                |
 /// | exchange             | axes along which the needed table varies; the    |
 /// |                      | source's, along which no owned table varies; the |
 /// |                      | fill's                                           |

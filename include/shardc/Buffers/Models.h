@@ -16,13 +16,13 @@ namespace shardc {
 /// below, and MLIR's own.
 void registerBufferDialects(mlir::DialectRegistry &registry);
 
-/// Lets bufferization take `spmd.pair_step` and `spmd.lines`.
+/// Lets bufferization take `pairs.pair_step` and `kernel.lines`.
 void registerPairStepModel(mlir::DialectRegistry &registry);
 
-/// Lets bufferization take `spmd.library_call`.
+/// Lets bufferization take `kernel.library_call`.
 void registerLibraryCallModel(mlir::DialectRegistry &registry);
 
-/// How sites are bufferised, and what bounds `spmd.lookup` has: without these
+/// How sites are bufferised, and what bounds `local.lookup` has: without these
 /// no buffer can be planned that differs by rank.
 void registerSiteModels(mlir::DialectRegistry &registry);
 

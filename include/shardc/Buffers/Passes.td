@@ -205,7 +205,7 @@ def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%n: index) -> (memref<?xf32>, memref<?xf32>) {
-      %0 = spmd.lookup [5, 3] along ["x"] on @mesh
+      %0 = local.lookup [5, 3] along ["x"] on @mesh
       %a = memref.alloc(%0) : memref<?xf32>
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -217,8 +217,8 @@ def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%n: index) -> (memref<?xf32>, memref<?xf32>) {
-      %0 = spmd.lookup [6, 4] along ["x"] on @mesh
-      %1 = spmd.lookup [5, 3] along ["x"] on @mesh
+      %0 = local.lookup [6, 4] along ["x"] on @mesh
+      %1 = local.lookup [5, 3] along ["x"] on @mesh
       %alloc = memref.alloc(%1) : memref<?xf32>
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -229,7 +229,7 @@ def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
   }];
   let options = [Option<"allocated", "allocated", "bool", /*default=*/"false",
                         "Only sizes that buffers are allocated with.">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "spmd::SpmdDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "::shardc::spmd::LocalDialect"];
 }
 
 def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
@@ -237,7 +237,7 @@ def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
   let description = [{
     Before: the body of `scf.for` or `scf.while` ends with copies from buffers of its own, or of
     one another, to buffers from outside. After: those buffers are loop-carried, each iteration
-    yields them in their new roles, and the copies are gone. The loop is marked `spmd.rotated`:
+    yields them in their new roles, and the copies are gone. The loop is marked `kernel.rotated`:
     its carried buffers are distinct.
 
     ```mlir
@@ -265,7 +265,7 @@ def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
       %0:2 = scf.for %arg3 = %c0 to %n step %c1 iter_args(%arg4 = %alloc, %arg5 = %alloc_0) -> (memref<4xf32>, memref<4xf32>) {
         linalg.exp ins(%arg4 : memref<4xf32>) outs(%arg5 : memref<4xf32>)
         scf.yield %arg5, %arg4 : memref<4xf32>, memref<4xf32>
-      } {spmd.rotated}
+      } {kernel.rotated}
       memref.copy %0#0, %out : memref<4xf32> to memref<4xf32>
       return
     }
@@ -306,16 +306,16 @@ def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers. What an exchange receives is copied into the middle of a buffer that was filled with the same
     constant that the exchange fills with. After: where the dims that become larger are whole in each rank, and nothing else uses
-    either buffer before the copy, the exchange writes the larger buffer, with its edges: its `#spmd.site` has the padded dims too.
+    either buffer before the copy, the exchange writes the larger buffer, with its edges: its `#kernel.site` has the padded dims too.
 
     ```mlir
     // before
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: memref<4x4xf32>, %out: memref<5x6xf32>) {
         %zero = arith.constant 0.0 : f32
         %h = memref.alloc() : memref<5x4xf32>
-        spmd.run_site 0 ins(%x : memref<4x4xf32>) outs(%h : memref<5x4xf32>)
+        kernel.run_site 0 ins(%x : memref<4x4xf32>) outs(%h : memref<5x4xf32>)
         %p = memref.alloc() : memref<5x6xf32>
         linalg.fill ins(%zero : f32) outs(%p : memref<5x6xf32>)
         %box = memref.subview %p[0, 1] [5, 4] [1, 1] : memref<5x6xf32> to memref<5x4xf32, strided<[6, 1], offset: 1>>
@@ -325,35 +325,35 @@ def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
       }
     }
     // after
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>, #spmd.dim_exchange<dim 1 along [] : [0:4] -> [-1:5]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>, #local.dim_exchange<dim 1 along [] : [0:4] -> [-1:5]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%arg0: memref<4x4xf32>, %arg1: memref<5x6xf32>) {
         %cst = arith.constant 0.000000e+00 : f32
         %alloc = memref.alloc() : memref<5x6xf32>
-        spmd.run_site 0 ins(%arg0 : memref<4x4xf32>) outs(%alloc : memref<5x6xf32>)
+        kernel.run_site 0 ins(%arg0 : memref<4x4xf32>) outs(%alloc : memref<5x6xf32>)
         linalg.exp ins(%alloc : memref<5x6xf32>) outs(%arg1 : memref<5x6xf32>)
         return
       }
     }
     ```
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::KernelDialect"];
 }
 
 def LeaveBlocksPass : Pass<"spmd-leave-blocks", "::mlir::ModuleOp"> {
   let summary = "Let exchanges for large windows move the margins alone.";
   let description = [{
     Before: buffers. An exchange writes margins, and the own block between them, to a buffer that does not fit the second-level cache and that one reduction
-    reads. After: it writes the margins (`parts` of its `#spmd.site`), and a copy behind it the block, which the kernel of that reduction may do
+    reads. After: it writes the margins (`parts` of its `#kernel.site`), and a copy behind it the block, which the kernel of that reduction may do
     a part at a time. Blocks may have another size on each rank. Leaves: sizes that are bound later, blocks that are not at the same place on each rank.
 
     ```mlir
     // before
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [2048, 1024], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:1024, 1024:2048] -> [-1:1024, 1023:2048]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [2048, 1024], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:1024, 1024:2048] -> [-1:1024, 1023:2048]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: memref<1024x1024xf32>, %w: memref<2xf32>, %out: memref<1024x1024xf32>) {
         %h = memref.alloc() : memref<1025x1024xf32>
-        spmd.run_site 0 ins(%x : memref<1024x1024xf32>) outs(%h : memref<1025x1024xf32>)
+        kernel.run_site 0 ins(%x : memref<1024x1024xf32>) outs(%h : memref<1025x1024xf32>)
         linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
                         iterator_types = ["parallel", "parallel", "reduction"]} ins(%h, %w : memref<1025x1024xf32>, memref<2xf32>) outs(%out : memref<1024x1024xf32>) {
         ^bb0(%a: f32, %b: f32, %o: f32):
@@ -365,12 +365,12 @@ def LeaveBlocksPass : Pass<"spmd-leave-blocks", "::mlir::ModuleOp"> {
       }
     }
     // after, among others
-    spmd.run_site 0 ins(%arg0 : memref<1024x1024xf32>) outs(%alloc : memref<1025x1024xf32>)
+    kernel.run_site 0 ins(%arg0 : memref<1024x1024xf32>) outs(%alloc : memref<1025x1024xf32>)
     %subview = memref.subview %alloc[1, 0] [1024, 1024] [1, 1] : memref<1025x1024xf32> to memref<1024x1024xf32, strided<[1024, 1], offset: 1024>>
     memref.copy %arg0, %subview : memref<1024x1024xf32> to memref<1024x1024xf32, strided<[1024, 1], offset: 1024>>
     ```
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::KernelDialect"];
 }
 
 def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
@@ -378,13 +378,13 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers, with loop-carried ones that swap. An exchange that keeps the own block copies it into
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
-    fills the margins alone (`in_place` of its `#spmd.site`). A buffer that a loop carries gets margins as well;
+    fills the margins alone (`in_place` of its `#kernel.site`). A buffer that a loop carries gets margins as well;
     one that a loop exchanges and then writes over gets a twin first, and the loop carries both, swapped in each iteration.
 
     ```mlir
     // before
     #same = affine_map<(i, j) -> (i, j)>
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
         %a = memref.alloc() : memref<4x4xf32>
@@ -394,14 +394,14 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
           linalg.yield %0 : f32
         }
         %h = memref.alloc() : memref<5x4xf32>
-        spmd.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
+        kernel.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
         linalg.exp ins(%h : memref<5x4xf32>) outs(%out : memref<5x4xf32>)
         return
       }
     }
     // after
     #map = affine_map<(d0, d1) -> (d0, d1)>
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", in_place = true, shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", in_place = true, shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%arg0: memref<4x4xf32>, %arg1: memref<5x4xf32>, %arg2: memref<f32>) {
         %alloc = memref.alloc() : memref<5x4xf32>
@@ -411,27 +411,27 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
           %0 = arith.negf %in : f32
           linalg.yield %0 : f32
         }
-        spmd.run_site 0 ins(%alloc, %arg2 : memref<5x4xf32>, memref<f32>) outs(%alloc : memref<5x4xf32>)
+        kernel.run_site 0 ins(%alloc, %arg2 : memref<5x4xf32>, memref<f32>) outs(%alloc : memref<5x4xf32>)
         linalg.exp ins(%alloc : memref<5x4xf32>) outs(%arg1 : memref<5x4xf32>)
         return
       }
     }
     ```
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::KernelDialect"];
 }
 
 def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let summary = "Wait for the readers of an exchange when its source changes.";
   let description = [{
-    Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where there is work between it and what
-    writes to the source (or the end of the block), it returns when its own result is complete (`released_later` of its `#spmd.site`), and
-    `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` moves releases forward that would make the arena larger.
+    Before: buffers. `kernel.run_site` returns when nobody reads its source any more. After: where there is work between it and what
+    writes to the source (or the end of the block), it returns when its own result is complete (`released_later` of its `#kernel.site`), and
+    `kernel.release_site` before that writer waits for the readers. `--spmd-plan-arena` moves releases forward that would make the arena larger.
 
     ```mlir
     // before
     #same = affine_map<(i, j) -> (i, j)>
-    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
+    module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
         %a = memref.alloc() : memref<4x4xf32>
         linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x4xf32>) outs(%a : memref<4x4xf32>) {
@@ -440,46 +440,46 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
           linalg.yield %0 : f32
         }
         %h = memref.alloc() : memref<5x4xf32>
-        spmd.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
+        kernel.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
         linalg.exp ins(%h : memref<5x4xf32>) outs(%out : memref<5x4xf32>)
         return
       }
     }
     // after, among others
-    spmd.run_site 0 ins(%alloc, %arg2 : memref<4x4xf32>, memref<f32>) outs(%alloc_0 : memref<5x4xf32>)
+    kernel.run_site 0 ins(%alloc, %arg2 : memref<4x4xf32>, memref<f32>) outs(%alloc_0 : memref<5x4xf32>)
     linalg.exp ins(%alloc_0 : memref<5x4xf32>) outs(%arg1 : memref<5x4xf32>)
-    spmd.release_site 0 of %alloc : memref<4x4xf32>
+    kernel.release_site 0 of %alloc : memref<4x4xf32>
     return
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::shardc::spmd::KernelDialect"];
 }
 
 def ReadInPlacePass : Pass<"spmd-read-in-place", "::mlir::ModuleOp"> {
   let summary = "Copy no argument that its exchange leaves as it is.";
   let description = [{
-    Before: buffers. Arguments whose sizes are open move to the shards of one of them; where they have these already, `spmd.run_site` copies. After: of an
-    argument that is exchanged into a buffer which is only read, `spmd.received` is read in its place: the buffer, or the argument itself where the
+    Before: buffers. Arguments whose sizes are open move to the shards of one of them; where they have these already, `kernel.run_site` copies. After: of an
+    argument that is exchanged into a buffer which is only read, `kernel.received` is read in its place: the buffer, or the argument itself where the
     runtime says that the rank needs what it owns. `--spmd-plan-arena` gives the buffer no room there. Done to nothing whose sizes are known (there an
     exchange moves something).
 
     ```mlir
     // before
     #same = affine_map<(i, j) -> (i, j)>
-    module attributes {spmd.entry_inputs = [{}, {} ], spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "rebalance", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:4, 4:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 8]>)>>]>]>} {
+    module attributes {kernel.entry_inputs = [{}, {} ], kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = exchange, report = "rebalance", type = f32, location = "model.py:4", shape = [8, 4], dims = [#local.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:4, 4:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 8]>)>>]>]>} {
       func.func @main(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %out: memref<?x4xf32>, %n: index) {
         %a = memref.alloc(%n) : memref<?x4xf32>
-        spmd.run_site 0 ins(%x : memref<?x4xf32>) outs(%a : memref<?x4xf32>)
+        kernel.run_site 0 ins(%x : memref<?x4xf32>) outs(%a : memref<?x4xf32>)
         linalg.add ins(%a, %y : memref<?x4xf32>, memref<?x4xf32>) outs(%out : memref<?x4xf32>)
         return
       }
     }
     // after, among others
-    %0 = spmd.received %alloc by 0 : memref<?x4xf32>
-    spmd.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
+    %0 = kernel.received %alloc by 0 : memref<?x4xf32>
+    kernel.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::shardc::spmd::KernelDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def GeneralizeBufferOpsPass : Pass<"spmd-generalize-buffer-ops", "mlir::func::FuncOp"> {
@@ -513,7 +513,7 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
   let description = [{
     Before: `linalg.generic` on buffers; `@main` takes buffers of arguments, some of them donated
     (`spmd.donated`), then those of results. After: where each element of a donated argument is read
-    before that of a result which is as large on every rank is written, `spmd.in_place` of the result
+    before that of a result which is as large on every rank is written, `kernel.in_place` of the result
     names the argument. The caller may give one buffer for both, or two: the program is right
     for either. What reads the argument too late goes before the writer, with what it depends on, where
     nothing forbids that; a copy from one to the other asks first whether they are one; and those who read
@@ -522,7 +522,7 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
     ```mlir
     // before
     #same = affine_map<(i) -> (i)>
-    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ]} {
+    module attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64} ], kernel.entry_outputs = [{} ]} {
       func.func @main(%state: memref<4xf32>, %out: memref<4xf32>) {
         linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%state : memref<4xf32>) outs(%out : memref<4xf32>) {
         ^bb0(%in: f32, %old: f32):
@@ -534,8 +534,8 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
     }
     // after
     #map = affine_map<(d0) -> (d0)>
-    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ], spmd.written_in_place = array<i64: 0>} {
-      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32> {spmd.in_place = 0 : i64}) {
+    module attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64} ], kernel.entry_outputs = [{} ], kernel.written_in_place = array<i64: 0>} {
+      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32> {kernel.in_place = 0 : i64}) {
         linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%arg0 : memref<4xf32>) outs(%arg1 : memref<4xf32>) {
         ^bb0(%in: f32, %out: f32):
           %0 = arith.negf %in : f32
@@ -556,12 +556,12 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
   let summary = "Place every bounded buffer in one arena.";
   let description = [{
     Before: `memref.alloc` in `@main`. After: a last argument `memref<?xi8>` of `@main`, marked
-    `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or
+    `kernel.arena`, of which every buffer whose size has a known upper bound (static dims, or
     sizes in a known range), or follows from what is bound, is a view at an offset fixed now, or then: buffers that are
     never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
-    attribute `spmd.arena_bytes` says how long the argument must be, and `spmd.arena_largest`
+    attribute `kernel.arena_bytes` says how long the argument must be, and `kernel.arena_largest`
     which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.
-    A buffer with an `spmd.release_site` lives until then, as far as the arena is no more than a 64th larger for it; the release comes
+    A buffer with an `kernel.release_site` lives until then, as far as the arena is no more than a 64th larger for it; the release comes
     no later than that.
 
     ```mlir
@@ -573,8 +573,8 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
       return
     }
     // after
-    module attributes {spmd.arena_bytes = 64 : i64, spmd.arena_largest = "64 bytes of f32 [4] at <stdin>:2"} {
-      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32>, %arg2: memref<?xi8> {spmd.arena}) {
+    module attributes {kernel.arena_bytes = 64 : i64, kernel.arena_largest = "64 bytes of f32 [4] at <stdin>:2"} {
+      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32>, %arg2: memref<?xi8> {kernel.arena}) {
         %c0 = arith.constant 0 : index
         %view = memref.view %arg2[%c0][] : memref<?xi8> to memref<4xf32>
         linalg.exp ins(%arg0 : memref<4xf32>) outs(%view : memref<4xf32>)
@@ -586,7 +586,7 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose buffers are planned.">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+  let dependentDialects = ["::shardc::spmd::KernelDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::func::FuncDialect"];
 }
 

@@ -7,25 +7,25 @@ include "mlir/Pass/PassBase.td"
 def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"> {
   let summary = "Number the communication sites and give each a destination.";
   let description = [{
-    Before: communication ops of the local view. After: `spmd.run_site` into a tensor of its own, one
-    number an op; the module's `spmd.sites` holds what each site is (`#spmd.site`); `spmd.dilate` is an insertion with a
-    stride; `tensor.dim` of what the function or a loop is given is `spmd.lookup` where its
+    Before: communication ops of the local view. After: `kernel.run_site` into a tensor of its own, one
+    number an op; the module's `kernel.sites` holds what each site is (`#kernel.site`); `local.dilate` is an insertion with a
+    stride; `tensor.dim` of what the function or a loop is given is `local.lookup` where its
     sharding says it.
 
     ```mlir
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     // after, among others
     %0 = bufferization.alloc_tensor() : tensor<4xf32>
-    %1 = spmd.run_site 0 ins(%arg0 : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+    %1 = kernel.run_site 0 ins(%arg0 : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
     return %1 : tensor<4xf32>
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
+  let dependentDialects = ["::shardc::spmd::KernelDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect"];
 }
@@ -33,16 +33,16 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
 def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
   let summary = "Turn sites and lookups on buffers into calls of the runtime.";
   let description = [{
-    Before: `@main` on memrefs (inputs, then results, then the arena), with `spmd.run_site` and
-    `spmd.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
+    Before: `@main` on memrefs (inputs, then results, then the arena), with `kernel.run_site` and
+    `local.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
     pointers and calls `@shardc_step`; every site is a call of an entry point of
-    shardrt/EntryPoints.def, as are sorts (`spmd.lines` with a `spmd.line_order`); tables are
+    shardrt/EntryPoints.def, as are sorts (`kernel.lines` with a `kernel.line_order`); tables are
     constants read by rank; buffers without a bound come from the rank's pool. Refuses: a site on a buffer that is not dense (bufferisation makes it so).
 
     ```mlir
     // before
-    module attributes {spmd.entry_inputs = [{} ], spmd.entry_outputs = [],
-                       spmd.sites = #spmd.site_table<<["x"=2]>, []>} {
+    module attributes {kernel.entry_inputs = [{} ], kernel.entry_outputs = [],
+                       kernel.sites = #kernel.site_table<<["x"=2]>, []>} {
       func.func @main(%n: memref<1xindex>, %arena: memref<?xi8>) {
         %c0 = arith.constant 0 : index
         %size = memref.load %n[%c0] : memref<1xindex>
@@ -82,7 +82,7 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
 def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
   let summary = "Let the threads of a rank share parallel loops.";
   let description = [{
-    Before: `@shardc_step`, and functions that it calls, with loops marked `spmd.parts`. After: the body of each is a function of an
+    Before: `@shardc_step`, and functions that it calls, with loops marked `kernel.parts`. After: the body of each is a function of an
     environment (what it reads from outside, in slots of 8 bytes) and the number of a part, and `shardrt_share` calls it for all
     parts. Functions that hold such loops get the runtime's context as their first argument. A loop that reads what cannot be passed so
     (a vector) stays as it is, and runs on one thread.
@@ -95,7 +95,7 @@ def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
       %c4 = arith.constant 4 : index
       scf.for %part = %c0 to %c4 step %c1 {
         memref.store %x, %a[%part] : memref<?xf32>
-      } {spmd.parts = 4 : i64}
+      } {kernel.parts = 4 : i64}
       return
     }
     // after, among others
@@ -121,7 +121,7 @@ def CallMarksPass : Pass<"spmd-call-marks", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    module attributes {spmd.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
+    module attributes {kernel.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
       func.func private @shardc_mark(i64)
       func.func private @shardc_step(%context: !llvm.ptr) {
         %1 = arith.constant 1 : i64
@@ -155,7 +155,7 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    module attributes {spmd.entry_inputs = [], spmd.entry_outputs = [{} ]} {
+    module attributes {kernel.entry_inputs = [], kernel.entry_outputs = [{} ]} {
       func.func private @shardc_step(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
         %c1 = arith.constant 1 : index
         %c32 = arith.constant 32 : index

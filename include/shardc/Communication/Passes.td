@@ -31,20 +31,20 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
       %go = ... // from %x alone, which is sharded over "x"
       stablehlo.return %go : tensor<i1>
     } do {
-      %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] ...
+      %h = local.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] ...
     ```
 
     ```mlir
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     ```
@@ -55,7 +55,7 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
   let summary = "Start exchanges early and wait for them late, where there is work between.";
   let description = [{
     Before: exchanges as one op. After: an exchange whose source is there, or whose result is read, other work
-    away from it is an `spmd.exchange_start` right behind its source and an `spmd.exchange_wait` right before its
+    away from it is an `local.exchange_start` right behind its source and an `local.exchange_wait` right before its
     first reader, in the same block. Ops without regions that make nothing but its source move ahead with the start. Others stay as they are: with nothing between, two halves are only more calls.
     Starts and waits keep one order on all ranks, since all run the same block. At most four are under way at once.
 
@@ -64,7 +64,7 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> (tensor<8x4xf32>, tensor<10x4xf32>)
         attributes {spmd.local_view} {
-      %h = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh
+      %h = local.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh
           : tensor<8x4xf32> -> tensor<10x4xf32>
       %y = stablehlo.tanh %x : tensor<8x4xf32>
       %n = stablehlo.negate %h : tensor<10x4xf32>
@@ -73,15 +73,15 @@ def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<8x4xf32>, %zero: tensor<f32>) -> (tensor<8x4xf32>, tensor<10x4xf32>) attributes {spmd.local_view} {
-      %0 = spmd.exchange_start %x : tensor<8x4xf32>
+      %0 = local.exchange_start %x : tensor<8x4xf32>
       %1 = stablehlo.tanh %x : tensor<8x4xf32>
-      %2 = spmd.exchange_wait %0 of %x "halo_exchange" [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+      %2 = local.exchange_wait %0 of %x "halo_exchange" [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
       %3 = stablehlo.negate %2 : tensor<10x4xf32>
       return %1, %3 : tensor<8x4xf32>, tensor<10x4xf32>
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::shardc::spmd::LocalDialect"];
 }
 
 def MergeHalosPass : Pass<"spmd-merge-halos", "::mlir::func::FuncOp"> {
@@ -95,14 +95,14 @@ def MergeHalosPass : Pass<"spmd-merge-halos", "::mlir::func::FuncOp"> {
     // before: --pass-pipeline=builtin.module(func.func(spmd-merge-halos))
     spmd.mesh @mesh = <["i"=2]>
     func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-      %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
-      %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
+      %n = local.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
+      %s = local.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] wrap>] on @mesh : tensor<8xf32> -> tensor<8xf32>
       return %n, %s : tensor<8xf32>, tensor<8xf32>
     }
     // after
     spmd.mesh @mesh = <["i"=2]>
     func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-      %0 = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] on @mesh : tensor<8xf32> -> tensor<10xf32>
+      %0 = local.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] on @mesh : tensor<8xf32> -> tensor<10xf32>
       %extracted_slice = tensor.extract_slice %0[2] [8] [1] : tensor<10xf32> to tensor<8xf32>
       %extracted_slice_0 = tensor.extract_slice %0[0] [8] [1] : tensor<10xf32> to tensor<8xf32>
       return %extracted_slice, %extracted_slice_0 : tensor<8xf32>, tensor<8xf32>
@@ -125,26 +125,26 @@ def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {spmd.local_view} {
-      %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
-      %1 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      %0 = local.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      %1 = local.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
       return %0, %1 : tensor<8xf32>, tensor<8xf32>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {spmd.local_view} {
-      %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+      %0 = local.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
       return %0, %0 : tensor<8xf32>, tensor<8xf32>
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+  let dependentDialects = ["::shardc::spmd::LocalDialect"];
 }
 
 def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
   let summary = "Take what other ranks have to say out of sums of many elements.";
   let description = [{
     Before: a sum of more bytes than a core's cache holds half of, of elements that were multiplied with, or had subtracted, what an
-    `spmd.all_reduce` gave, the same for all that are added to one another: a mean, a norm, a scale. After: that is behind
+    `local.all_reduce` gave, the same for all that are added to one another: a mean, a norm, a scale. After: that is behind
     the sum as a factor, and the mean of all ranks is replaced by that of the rank's own elements, with what the difference
     of both makes, so the sum waits for nobody, and what it reads is read once for all such sums. Sums have another order
     of rounding: not with `--reproducible`. Differences from anything but their own mean stay as they are, since they may be
@@ -156,7 +156,7 @@ def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: tensor<4x64xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
         %zero = stablehlo.constant dense<0.0> : tensor<f32>
-        %k = spmd.all_reduce sum %g along ["x"] on @mesh : tensor<4xf32>
+        %k = local.all_reduce sum %g along ["x"] on @mesh : tensor<4xf32>
         %w = stablehlo.broadcast_in_dim %k, dims = [0] : (tensor<4xf32>) -> tensor<4x64xf32>
         %p = stablehlo.multiply %x, %w : tensor<4x64xf32>
         %s = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x64xf32>, tensor<f32>) -> tensor<4xf32>
@@ -168,7 +168,7 @@ def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: tensor<4x64xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
         %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-        %0 = spmd.all_reduce sum %g along ["x"] on @mesh : tensor<4xf32>
+        %0 = local.all_reduce sum %g along ["x"] on @mesh : tensor<4xf32>
         %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x64xf32>
         %2 = stablehlo.multiply %x, %1 : tensor<4x64xf32>
         %3 = stablehlo.reduce(%x init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<4x64xf32>, tensor<f32>) -> tensor<4xf32>
@@ -184,13 +184,13 @@ def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
 def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
   let summary = "Combine partial values late, where less is to be combined.";
   let description = [{
-    Before: an `spmd.all_reduce` right behind each op that reduces a cut dim. After: it is behind the ops that are linear
+    Before: an `local.all_reduce` right behind each op that reduces a cut dim. After: it is behind the ops that are linear
     in its result (transposes, reshapes, slices, sums over whole dims, factors that are the same on all ranks of the group)
     where that costs less:
     - two partial values are added: one combination of the sum;
     - a loop adds a partial value to an accumulator in every iteration: one combination behind the loop;
     - another all_reduce of the same kind: one along all axes;
-    - every reader keeps the same part, which differs by rank: an `spmd.reduce_scatter`, and an all_reduce of the part along
+    - every reader keeps the same part, which differs by rank: an `local.reduce_scatter`, and an all_reduce of the part along
       axes of the group along which it does not differ. Slices are taken of the operands of elementwise ops to get there;
     - what is combined has become smaller.
     What is the same on all ranks of the group is not combined at all. Moves no communication into a loop or a branch.
@@ -199,8 +199,8 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
-      %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %1 = local.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
       %2 = stablehlo.add %0, %1 : tensor<4xf32>
       return %2 : tensor<4xf32>
     }
@@ -208,7 +208,7 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
       %0 = stablehlo.add %a, %b : tensor<4xf32>
-      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
+      %1 = local.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
       return %1 : tensor<4xf32>
     }
     ```
@@ -216,33 +216,33 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
   let options = [
     Option<"keepSums", "keep-sums", "bool", /*default=*/"false",
            "Combine sums before any arithmetic on them: they are exact, what follows from them is not.">];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::LocalDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def WidenReductionsPass : Pass<"spmd-widen-reductions", "::mlir::func::FuncOp"> {
   let summary = "Combine floats of eight bits as f32.";
   let description = [{
-    Before: an `spmd.all_reduce` or `spmd.reduce_scatter` of any elements. After: what has floats of less than 16 bits, which
+    Before: an `local.all_reduce` or `local.reduce_scatter` of any elements. After: what has floats of less than 16 bits, which
     ranks do not combine, works on f32; its result is rounded once.
 
     ```mlir
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf8E4M3FN>
+      %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf8E4M3FN>
       return %0 : tensor<4xf8E4M3FN>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> attributes {spmd.local_view} {
       %0 = stablehlo.convert %a : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
-      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
+      %1 = local.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
       %2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
       return %2 : tensor<4xf8E4M3FN>
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::LocalDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
@@ -257,21 +257,21 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
     // before: --pass-pipeline=builtin.module(func.func(spmd-split-products{least-block=0}))
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4x6xf32>, %b: tensor<3x5xf32>) -> tensor<4x5xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_gather %b [<dim 0 along ["x"] : [0:3, 3:6] -> [0:6, 0:6]>] on @mesh : tensor<3x5xf32> -> tensor<6x5xf32>
+      %0 = local.all_gather %b [<dim 0 along ["x"] : [0:3, 3:6] -> [0:6, 0:6]>] on @mesh : tensor<3x5xf32> -> tensor<6x5xf32>
       %1 = stablehlo.dot_general %a, %0, contracting_dims = [1] x [0] : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
       return %1 : tensor<4x5xf32>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4x6xf32>, %b: tensor<3x5xf32>) -> tensor<4x5xf32> attributes {spmd.local_view} {
-      %0 = spmd.lookup [0, 3] along ["x"] on @mesh
+      %0 = local.lookup [0, 3] along ["x"] on @mesh
       %extracted_slice = tensor.extract_slice %a[0, %0] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
       %1 = stablehlo.dot_general %extracted_slice, %b, contracting_dims = [1] x [0] : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
-      %2 = spmd.rebalance %b [<dim 0 along ["x"] : [0:3, 3:6] -> [3:6, 0:3]>] reason "meets block 1 of 2 while the one before is multiplied" on @mesh : tensor<3x5xf32> -> tensor<3x5xf32>
-      %3 = spmd.lookup [3, 0] along ["x"] on @mesh
+      %2 = local.rebalance %b [<dim 0 along ["x"] : [0:3, 3:6] -> [3:6, 0:3]>] reason "meets block 1 of 2 while the one before is multiplied" on @mesh : tensor<3x5xf32> -> tensor<3x5xf32>
+      %3 = local.lookup [3, 0] along ["x"] on @mesh
       %extracted_slice_0 = tensor.extract_slice %a[0, %3] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
       %4 = stablehlo.dot_general %extracted_slice_0, %2, contracting_dims = [1] x [0] : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
-      %5 = spmd.accumulate %4 into %1 : tensor<4x5xf32>
+      %5 = local.accumulate %4 into %1 : tensor<4x5xf32>
       return %5 : tensor<4x5xf32>
     }
     ```
@@ -279,7 +279,7 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   let options = [
     Option<"leastBlock", "least-block", "int64_t", /*default=*/"400000",
            "Bytes of a block that are worth a synchronisation of their own; 0: split whatever can be.">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::shardc::spmd::LocalDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"> {
@@ -293,15 +293,15 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>, %b: tensor<6xf32>) -> (tensor<4xf32>, tensor<6xf32>) attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
-      %1 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<6xf32>
+      %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+      %1 = local.all_reduce sum %b along ["x"] on @mesh : tensor<6xf32>
       return %0, %1 : tensor<4xf32>, tensor<6xf32>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<4xf32>, %b: tensor<6xf32>) -> (tensor<4xf32>, tensor<6xf32>) attributes {spmd.local_view} {
       %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<4xf32>, tensor<6xf32>) -> tensor<10xf32>
-      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<10xf32>
+      %1 = local.all_reduce sum %0 along ["x"] on @mesh : tensor<10xf32>
       %2 = stablehlo.slice %1 [0:4] : (tensor<10xf32>) -> tensor<4xf32>
       %3 = stablehlo.slice %1 [4:10] : (tensor<10xf32>) -> tensor<6xf32>
       return %2, %3 : tensor<4xf32>, tensor<6xf32>
@@ -311,7 +311,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let options = [
     Option<"memberLimit", "member-limit", "int64_t", /*default=*/"65536", "Most bytes of a value that travels with others.">,
     Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::shardc::spmd::LocalDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> {
@@ -320,16 +320,16 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
     After: exchanges of one block that do not need one another are one, where the last of them was, if ranks exchange
     values of one shape alike (one behind the other in a new dim), or gather or reduce-scatter equal shards of any shape along
     the first dim (side by side in each rank's row). Only what is small travels so: the block itself is copied once more.
-    Shards that are bound later and the same for the sizes of the estimate are made the same: a `spmd.rebalance` before, and one behind.
+    Shards that are bound later and the same for the sizes of the estimate are made the same: a `local.rebalance` before, and one behind.
 
     ```mlir
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%u: tensor<8xf32>, %v: tensor<8xf32>, %z: tensor<f32>) -> (tensor<10xf32>, tensor<10xf32>)
         attributes {spmd.local_view} {
-      %0 = spmd.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
+      %0 = local.halo_exchange %u [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
           : tensor<8xf32> -> tensor<10xf32>
-      %1 = spmd.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
+      %1 = local.halo_exchange %v [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh
           : tensor<8xf32> -> tensor<10xf32>
       return %0, %1 : tensor<10xf32>, tensor<10xf32>
     }
@@ -339,7 +339,7 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
       %0 = stablehlo.reshape %u : (tensor<8xf32>) -> tensor<1x8xf32>
       %1 = stablehlo.reshape %v : (tensor<8xf32>) -> tensor<1x8xf32>
       %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
-      %3 = spmd.halo_exchange %2 [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<2x8xf32> -> tensor<2x10xf32>
+      %3 = local.halo_exchange %2 [<dim 1 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %z : tensor<f32> on @mesh : tensor<2x8xf32> -> tensor<2x10xf32>
       %4 = stablehlo.slice %3 [0:1, 0:10] : (tensor<2x10xf32>) -> tensor<1x10xf32>
       %5 = stablehlo.reshape %4 : (tensor<1x10xf32>) -> tensor<10xf32>
       %6 = stablehlo.slice %3 [1:2, 0:10] : (tensor<2x10xf32>) -> tensor<1x10xf32>
@@ -351,7 +351,7 @@ def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> 
   let options = [
     Option<"memberLimit", "member-limit", "int64_t", /*default=*/"16384", "Most bytes of a value that travels with others.">,
     Option<"bucketLimit", "bucket-limit", "int64_t", /*default=*/"1048576", "Most bytes that travel together.">];
-  let dependentDialects = ["::mlir::tensor::TensorDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::shardc::spmd::LocalDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 #endif // SHARDC_COMMUNICATION_PASSES_TD

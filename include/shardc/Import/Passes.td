@@ -54,7 +54,7 @@ def ExpandCustomCallsPass : Pass<"spmd-expand-custom-calls", "::mlir::ModuleOp">
   }];
   let options = [Option<"hostCalls", "host-calls", "bool", /*default=*/"false",
                         "Keep calls of Python that give no values; without, they are left out with a warning.">];
-  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
+  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect", "::shardc::spmd::PairsDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }
 

@@ -4,7 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Local/IR/Local.h"
 #include "shardc/Interfaces/ShardingRule.h"
 #include "shardc/Layout/Formula.h"
 

@@ -57,7 +57,7 @@ def FuseProloguesPass : Pass<"spmd-fuse-prologues", "mlir::func::FuncOp"> {
 def RoundCotangentsPass : Pass<"spmd-round-cotangents", "mlir::func::FuncOp"> {
   let summary = "Round gradients of outputs of attention to the 16 bits that tensor cores multiply.";
   let description = [{
-    Before: `spmd.pair_step backward` on tensors, whose query, key and value are bf16 and whose gradient of outputs is f32. After: that one
+    Before: `pairs.pair_step backward` on tensors, whose query, key and value are bf16 and whose gradient of outputs is f32. After: that one
     is rounded to bf16 where it is made, so that fusion makes it so at once, and kernels copy it as it is. Steps that have gradients of
     extras, which are no products, keep it. Programs that want f32 (`--precision=highest`) are compiled without this pass.
 
@@ -71,16 +71,16 @@ def RoundCotangentsPass : Pass<"spmd-round-cotangents", "mlir::func::FuncOp"> {
     func.func @main(%q: tensor<64x16xbf16>, %k: tensor<64x16xbf16>, %v: tensor<64x16xbf16>, %most: tensor<64xf32>, %delta: tensor<64xf32>, %dout: tensor<64x16xf32>,
                     %dq: tensor<64x16xf32>, %dk: tensor<64x16xf32>, %dv: tensor<64x16xf32>) -> (tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>) {
       %c0 = arith.constant 0 : index
-      %0:3 = spmd.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
+      %0:3 = pairs.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
           rows(%most, %delta, %dout : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) at (%c0, %c0)
           outs(%dq, %dk, %dv : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
           maps [#q, #k, #v, #r, #r, #o, #q, #k, #v]
           score {
           ^bb0(%raw: f32, %i: i32, %j: i32):
-            spmd.yield %raw : f32
+            pairs.yield %raw : f32
           } slope {
           ^bb0(%ds: f32, %raw: f32, %i: i32, %j: i32):
-            spmd.yield %ds : f32
+            pairs.yield %ds : f32
           } -> tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
       return %0#0, %0#1, %0#2 : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
     }
@@ -100,7 +100,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let description = [{
     Before: `linalg.generic` on memrefs, loops and single loads and stores. After: each generic is a `gpu.launch` with a
     thread for each point of its parallel dims (or a block, where few results come of long reductions); loops that
-    store single elements are a launch as a whole; a `spmd.pair_step` is one forward, and backward one for each
+    store single elements are a launch as a whole; a `pairs.pair_step` is one forward, and backward one for each
     gradient. On the host stay loops and branches that launch or communicate,
     and loads of single elements.
 
@@ -143,7 +143,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
-                           "shardc::spmd::SpmdDialect"];
+                           "::shardc::spmd::KernelDialect"];
 }
 
 def MergeLaunchesPass : Pass<"spmd-merge-launches", "mlir::func::FuncOp"> {

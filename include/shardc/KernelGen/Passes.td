@@ -274,7 +274,7 @@ def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
   let description = [{
     Before: linalg ops on memrefs. After: where a buffer that does not fit the second-level cache is filled (or its margins come from an exchange), has a copy of something in its middle, and is
     read by one reduction, a loop over blocks of that reduction's results, each with the part of the buffer that it reads, made when it is needed; what the block before has of it moves to the front. What fills the
-    results and what finishes them goes along. With threads the loop is in one over parts, marked `spmd.parts`, each with a buffer of its own; what a block is does not
+    results and what finishes them goes along. With threads the loop is in one over parts, marked `kernel.parts`, each with a buffer of its own; what a block is does not
     depend on their number. All blocks have as many rows, for any number of rows and for one that differs by rank: the last block begins where it ends with the rows, and makes
     some of them once more. Where no table says how many rows there are, the last block has what is left. Leaves: blocks that would have another dim of unknown size; windows that
     have more than half as many rows in common as a block has; weights that would not stay in the cache from block to block.
@@ -318,7 +318,7 @@ def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
   let summary = "Cut loops of single elements in parts for threads.";
   let description = [{
     Before: loops that lowering wrote down itself (scans, scatters, solvers), with loads, stores and linalg ops on memrefs. After: the large ones
-    of them are in a loop over parts, marked `spmd.parts`, where parts do not touch what others write: each has some of a loop's
+    of them are in a loop over parts, marked `kernel.parts`, where parts do not touch what others write: each has some of a loop's
     iterations, if those use its index as position in all that is written; or each does all iterations for its share of a dim along which
     elementwise ops write (columns of a scatter's rows), in whole lines of the cache; or each has a share of the positions that iterations read from
     an index, and does those iterations of 64 (bits of a word) that write there. Elements are computed as before: the same bits for any number.
@@ -358,7 +358,7 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
   let description = [{
     Before: linalg ops on memrefs. After: scf loops over vectors, register-tiled where operands are
     read again, with packed panels where no operand is laid out well. Scratch comes from the end of the
-    arena (`spmd.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
+    arena (`kernel.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
     are left for the plain loop lowering. A product is cut as `tune.tile` says of it, else as `tune.tiles` of the module says of kernels
     with its digest, else as estimates say; elements have the same bits in any case.
     Of kernels that are alike, such as those of a network's layers, one is generated (`share-from`): a private function of addresses. Kernels
@@ -401,10 +401,10 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
            "Bits of a vector register: 128, 256 or 512.">,
     Option<"threads", "threads", "int64_t", /*default=*/"1",
-           "Parts into which large nests are cut: the iterations of a loop marked 'spmd.parts' around each, "
+           "Parts into which large nests are cut: the iterations of a loop marked 'kernel.parts' around each, "
            "which touch different outputs.">,
     Option<"exact", "exact", "bool", /*default=*/"false",
-           "Round every product and sum by itself, and add floats up in the order of elements where no `spmd.any_order` allows another.">,
+           "Round every product and sum by itself, and add floats up in the order of elements where no `kernel.any_order` allows another.">,
     Option<"dotBf16", "dot-bf16", "bool", /*default=*/"false",
            "The CPU adds products of pairs of bf16 to f32 in one instruction (AVX512-BF16), with vectors of 512 bits.">,
     Option<"listTiles", "list-tiles", "bool", /*default=*/"false",
@@ -421,7 +421,7 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
 def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp"> {
   let summary = "Turn steps of attention and its like on buffers into tiled loops of vectors.";
   let description = [{
-    Before: `spmd.pair_step` on memrefs. After: loops over tiles of keys and queries, with contractions on register
+    Before: `pairs.pair_step` on memrefs. After: loops over tiles of keys and queries, with contractions on register
     tiles and scratch of one tile (`memref.alloc`, to be planned). Refuses: a depth or feature of unknown size, a state whose
     depth or feature is not its last dim.
 
@@ -434,11 +434,11 @@ def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp
     #out = affine_map<(q, k, d, e) -> (q, e)>
     func.func @main(%q: memref<4096x64xf32>, %k: memref<8192x64xf32>, %v: memref<8192x64xf32>, %m: memref<4096xf32>, %l: memref<4096xf32>, %acc: memref<4096x64xf32>) {
       %zero = arith.constant 0 : index
-      spmd.pair_step softmax ins(%q, %k, %v : memref<4096x64xf32>, memref<8192x64xf32>, memref<8192x64xf32>)
+      pairs.pair_step softmax ins(%q, %k, %v : memref<4096x64xf32>, memref<8192x64xf32>, memref<8192x64xf32>)
           at (%zero, %zero) outs(%m, %l, %acc : memref<4096xf32>, memref<4096xf32>, memref<4096x64xf32>)
           maps [#q, #k, #v, #row, #row, #out] score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
       return
     }
@@ -524,7 +524,7 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
     Before: loops and calls on buffers in `@main`. After: those that are side by side and come of one op (have one location) are
     between calls of `@shardc_mark`, of a number, and of `@shardc_mark_end`, of the kernel's work: bytes of the buffers that it reads
     and writes, each once and without those that nothing else uses, and operations on floats (-1 where data says how often a loop
-    runs). Both are computed when the program runs where they follow from open sizes. The module's attribute `spmd.kernels` holds a
+    runs). Both are computed when the program runs where they follow from open sizes. The module's attribute `kernel.kernels` holds a
     name and a source line for each number. Bodies of the program's own loops and branches, and of those that communicate,
     are looked at by themselves.
     ```mlir
@@ -535,7 +535,7 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
     call @shardc_mark(%c0_i64) : (i64) -> ()
     scf.for ...
     call @shardc_mark_end(%c128_i64, %c0_i64) : (i64, i64) -> ()
-    // and: spmd.kernels = [["add", "model.py:7"]]
+    // and: kernel.kernels = [["add", "model.py:7"]]
     ```
 
     ```mlir
@@ -545,7 +545,7 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
       return
     }
     // after
-    module attributes {spmd.kernels = [["kernel", "<stdin>:2"]]} {
+    module attributes {kernel.kernels = [["kernel", "<stdin>:2"]]} {
       func.func private @shardc_mark(i64)
       func.func private @shardc_mark_end(i64, i64)
       func.func @main(%b: memref<16xf32>, %x: f32) {

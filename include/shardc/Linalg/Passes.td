@@ -105,7 +105,7 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
            "The stages of a Fourier transform go over as many lines at a time as half of a core's cache "
            "holds, not over all.">,
     Option<"manyThreads", "many-threads", "bool", "false",
-           "For kernels of many threads: sorts, scans and transforms become spmd.lines, and what pooling "
+           "For kernels of many threads: sorts, scans and transforms become kernel.lines, and what pooling "
            "scatters is gathered.">,
     Option<"roundEachOp", "round-each-op", "bool", "false",
            "Every op of f16 and bf16 rounds its result, whatever reads it; else not between ops that become "
@@ -115,7 +115,7 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::complex::ComplexDialect", "mlir::func::FuncDialect",
                            "mlir::linalg::LinalgDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
-                           "::shardc::spmd::SpmdDialect", "mlir::tensor::TensorDialect"];
+                           "::shardc::spmd::KernelDialect", "mlir::tensor::TensorDialect"];
 }
 
 #endif // SHARDC_LINALG_PASSES_TD

@@ -11,10 +11,10 @@ def FitMemoryPass : Pass<"spmd-fit-memory", "::mlir::func::FuncOp"> {
     within `limit`. Otherwise chains of ops on the same rows become loops over blocks of rows, whose reductions are
     accumulators, and ops whose results only wait for a late use are repeated there, those that
     free most for what they cost first, until the estimate is within the limit. Communication is repeated only where
-    nothing else is enough; random bits, effects and loops never. Adds: `stablehlo.while` with `spmd.blocks`, and
-    `stablehlo.optimization_barrier` with `spmd.again`, so that nothing undoes it.
+    nothing else is enough; random bits, effects and loops never. Adds: `stablehlo.while` with `local.blocks`, and
+    `stablehlo.optimization_barrier` with `local.again`, so that nothing undoes it.
 
-    `spmd.memory_plan` of the function says what was done: `peak_before` and `peak_after` (bytes as estimated),
+    `local.memory_plan` of the function says what was done: `peak_before` and `peak_after` (bytes as estimated),
     `repeated` (ops that run once more), `loops`, and `fits`; `largest` names what is held where memory is fullest.
 
     ```mlir
@@ -29,7 +29,7 @@ def FitMemoryPass : Pass<"spmd-fit-memory", "::mlir::func::FuncOp"> {
       return %3 : tensor<16xf32>
     }
     // after, among others
-    %1:2 = stablehlo.while(%iterArg = %c, %iterArg_3 = %0) : tensor<i64>, tensor<16xf32> attributes {spmd.blocks = array<i64: 78, 13, 1009>}
+    %1:2 = stablehlo.while(%iterArg = %c, %iterArg_3 = %0) : tensor<i64>, tensor<16xf32> attributes {local.blocks = array<i64: 78, 13, 1009>}
     ...
     %9 = stablehlo.dynamic_slice %arg0, %8, %c_5, sizes = [13, 16] : (tensor<1009x16xf32>, tensor<i64>, tensor<i64>) -> tensor<13x16xf32>
     %10 = stablehlo.dot_general %9, %arg1, contracting_dims = [1] x [0] : (tensor<13x16xf32>, tensor<16x16xf32>) -> tensor<13x16xf32>
@@ -46,7 +46,7 @@ def FitMemoryPass : Pass<"spmd-fit-memory", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"limit", "limit", "int64_t", /*default=*/"0", "Bytes of temporaries of one rank; 0: no limit.">,
                  Option<"blocks", "blocks", "bool", /*default=*/"true", "Loops over blocks of rows.">];
-  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::shardc::spmd::LocalDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
 #endif // SHARDC_MEMORY_PASSES_TD

@@ -9,7 +9,7 @@ def PartitionToLocalPass : Pass<"spmd-partition-to-local", "::mlir::ModuleOp"> {
   let description = [{
     Before: every op carries `spmd.shardings`, ops with a rule `spmd.factors`. After: local types
     (static where all ranks agree, `?` elsewhere), communication ops where a rank needs what it does
-    not own, `spmd.lookup` for what differs by rank. Refuses: shardings with dynamic sizes.
+    not own, `local.lookup` for what differs by rank. Refuses: shardings with dynamic sizes.
     Adds: one exchange for each operand that reaches out (all its dims in one round), one
     all-reduce or reduce-scatter for each partial result.
 
@@ -28,14 +28,14 @@ def PartitionToLocalPass : Pass<"spmd-partition-to-local", "::mlir::ModuleOp"> {
     func.func @main(%x: tensor<4xf32> {spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}, %zero: tensor<f32> {spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, []>}) -> (tensor<f32> {spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, []>}) attributes {spmd.local_view} {
       %cst = stablehlo.constant dense<-0.000000e+00> : tensor<f32>
       %0 = stablehlo.reduce(%x init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
-      %1 = spmd.all_reduce sum %0 along ["x"] reason "'stablehlo.reduce' reduces a dim that is cut" on @mesh : tensor<f32>
+      %1 = local.all_reduce sum %0 along ["x"] reason "'stablehlo.reduce' reduces a dim that is cut" on @mesh : tensor<f32>
       %2 = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<f32>
       %3 = stablehlo.add %2, %1 : tensor<f32>
       return %3 : tensor<f32>
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
+  let dependentDialects = ["::shardc::spmd::LocalDialect", "::shardc::spmd::PairsDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
@@ -48,13 +48,13 @@ def VerifyLocalPass : Pass<"spmd-verify-local", "::mlir::ModuleOp"> {
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     // after
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
-      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     ```

@@ -31,8 +31,8 @@ struct CpuKernelOptions {
   /// upstream's plain loops (the reference that tests compare with).
   bool optimize = true;
   /// Threads that share a parallel loop: kernels are cut into this many parts
-  /// (`spmd.parts` on a loop), which whoever knows the runtime lets run at the
-  /// same time.
+  /// (`kernel.parts` on a loop), which whoever knows the runtime lets run at
+  /// the same time.
   int64_t threads = 1;
   /// An element's bits do not depend on where in a kernel's loops it is
   /// computed: products and sums are rounded one by one, but where the product
@@ -82,7 +82,7 @@ void buildBufferPipeline(mlir::OpPassManager &pm,
 
 /// Tensors to buffers, loops and vectors. In: as above. Out: memref, scf,
 /// vector, arith, math, func. The arena is the last argument of `entry` where
-/// the module holds `spmd.arena_bytes`.
+/// the module holds `kernel.arena_bytes`.
 void buildCpuBufferPipeline(mlir::OpPassManager &pm,
                             const CpuKernelOptions &options);
 

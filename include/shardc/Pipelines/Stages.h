@@ -130,7 +130,7 @@ void buildCommunicateStage(mlir::OpPassManager &pm,
 /// an estimate of `bytes`.
 void buildFitMemoryStage(mlir::OpPassManager &pm, int64_t bytes);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
-/// Its first half: loops on buffers in an arena, of `spmd.arena_bytes` of the
+/// Its first half: loops on buffers in an arena, of `kernel.arena_bytes` of the
 /// module.
 void buildCpuBuffersStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// Its second half.

@@ -3,7 +3,7 @@
 #define SHARDC_PROPAGATION_PROJECTION_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Problem.h"
 #include "llvm/ADT/DenseMap.h"

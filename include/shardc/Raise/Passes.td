@@ -80,8 +80,8 @@ def AddOutputsPass : Pass<"spmd-add-outputs", "::mlir::func::FuncOp"> {
 def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::func::FuncOp"> {
   let summary = "Find attention, forward and backward, however it is written.";
   let description = [{
-    Before: contractions, softmax and masks in StableHLO. After: `spmd.all_pairs softmax` and
-    `spmd.attention_backward` where no score would be left over, also of one block of keys among others. Never looks at shardings.
+    Before: contractions, softmax and masks in StableHLO. After: `pairs.all_pairs softmax` and
+    `pairs.attention_backward` where no score would be left over, also of one block of keys among others. Never looks at shardings.
     `--spmd-split-pairs` and `--spmd-add-outputs` find it more; `--spmd-raise-open-rows` tries again where sums hold more than scores.
 
     ```mlir
@@ -103,15 +103,15 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::func::FuncOp"> {
     #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
     #map4 = affine_map<(d0, d1, d2, d3) -> (d0)>
     func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<6x3xf32>) -> tensor<8x3xf32> {
-      %0:3 = spmd.all_pairs softmax %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
+      %0:3 = pairs.all_pairs softmax %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
       ^bb0(%arg3: tensor<f32>, %arg4: tensor<i32>, %arg5: tensor<i32>):
-        spmd.yield %arg3 : tensor<f32>
+        pairs.yield %arg3 : tensor<f32>
       } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
       return %0#0 : tensor<8x3xf32>
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::PairsDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def SplitColumnsPass : Pass<"spmd-split-columns", "::mlir::func::FuncOp"> {
@@ -150,7 +150,7 @@ def SplitColumnsPass : Pass<"spmd-split-columns", "::mlir::func::FuncOp"> {
 def RaiseOpenRowsPass : Pass<"spmd-raise-open-rows", "::mlir::func::FuncOp"> {
   let summary = "Find attention whose sums hold more than scores.";
   let description = [{
-    Before: softmax with a sink, or another column, in its sums, which `--spmd-raise-all-pairs` leaves. After: `spmd.all_pairs softmax unnormalized`, and
+    Before: softmax with a sink, or another column, in its sums, which `--spmd-raise-all-pairs` leaves. After: `pairs.all_pairs softmax unnormalized`, and
     the sums made whole by ops on rows. Tried on a copy of the function, which takes its place if no score that was touched is left there.
 
     ```mlir
@@ -174,9 +174,9 @@ def RaiseOpenRowsPass : Pass<"spmd-raise-open-rows", "::mlir::func::FuncOp"> {
     #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
     #map4 = affine_map<(d0, d1, d2, d3) -> (d0)>
     func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<6x3xf32>, %arg3: tensor<8xf32>) -> tensor<8x3xf32> {
-      %0:3 = spmd.all_pairs softmax unnormalized %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
+      %0:3 = pairs.all_pairs softmax unnormalized %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
       ^bb0(%arg4: tensor<f32>, %arg5: tensor<i32>, %arg6: tensor<i32>):
-        spmd.yield %arg4 : tensor<f32>
+        pairs.yield %arg4 : tensor<f32>
       } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
       %1 = stablehlo.exponential %0#1 : tensor<8xf32>
       %2 = stablehlo.multiply %0#2, %1 : tensor<8xf32>
@@ -229,9 +229,9 @@ def ExpandOpenDepthsPass : Pass<"spmd-expand-open-depths", "::mlir::func::FuncOp
     #out = affine_map<(q, k, d, e) -> (q, e)>
     spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 1] = 246713]>>
     func.func @main(%q: tensor<8x246713xf32>, %k: tensor<6x246713xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
-      %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+      %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
       ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-        spmd.yield %raw : tensor<f32>
+        pairs.yield %raw : tensor<f32>
       } : (tensor<8x246713xf32>, tensor<6x246713xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
       return %0#0 : tensor<8x3xf32>
     }
@@ -444,13 +444,13 @@ def RaiseRingsPass : Pass<"spmd-raise-rings", "::mlir::func::FuncOp"> {
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
            "A remark for each ring that is left as it is.">];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::PairsDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
   let summary = "Say in plain StableHLO what ops on all pairs compute.";
   let description = [{
-    Before: `spmd.all_pairs softmax`, `spmd.attention_backward`, sums and extremes. After: contractions and elementwise ops
+    Before: `pairs.all_pairs softmax`, `pairs.attention_backward`, sums and extremes. After: contractions and elementwise ops
     on whole score tensors. Those marked `spmd.whole_sum` stay. Refuses: tensors of unknown size.
 
     ```mlir
@@ -461,9 +461,9 @@ def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
     #row = affine_map<(q, k, d, e) -> (q)>
     #out = affine_map<(q, k, d, e) -> (q, e)>
     func.func @main(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
-      %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+      %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
       ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-        spmd.yield %raw : tensor<f32>
+        pairs.yield %raw : tensor<f32>
       } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
       return %0#0 : tensor<8x3xf32>
     }
@@ -504,12 +504,12 @@ def CutHeadsPass : Pass<"spmd-cut-heads", "::mlir::func::FuncOp"> {
     // before
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%q: tensor<4x8x2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {} ]>}, %v: tensor<4x8x2xf32>) -> tensor<4x8x2xf32> {
-      %0:3 = spmd.all_pairs softmax %q, %q, %v
+      %0:3 = pairs.all_pairs softmax %q, %q, %v
           maps [affine_map<(h, q, k, d, e) -> (h, q, d)>, affine_map<(h, q, k, d, e) -> (h, k, d)>, affine_map<(h, q, k, d, e) -> (h, k, e)>,
                 affine_map<(h, q, k, d, e) -> (h, q, e)>, affine_map<(h, q, k, d, e) -> (h, q)>, affine_map<(h, q, k, d, e) -> (h, q)>]
           score {
           ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-            spmd.yield %raw : tensor<f32>
+            pairs.yield %raw : tensor<f32>
           } : (tensor<4x8x2xf32>, tensor<4x8x2xf32>, tensor<4x8x2xf32>) -> (tensor<4x8x2xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
       return %0#0 : tensor<4x8x2xf32>
     }
@@ -522,12 +522,12 @@ def CutHeadsPass : Pass<"spmd-cut-heads", "::mlir::func::FuncOp"> {
       %k1 = spmd.constrain %k0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
       %v0 = spmd.constrain %v <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>
       %v1 = spmd.constrain %v0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
-      %0:3 = spmd.all_pairs softmax %q1, %k1, %v1
+      %0:3 = pairs.all_pairs softmax %q1, %k1, %v1
           maps [affine_map<(h, q, k, d, e) -> (h, q, d)>, affine_map<(h, q, k, d, e) -> (h, k, d)>, affine_map<(h, q, k, d, e) -> (h, k, e)>,
                 affine_map<(h, q, k, d, e) -> (h, q, e)>, affine_map<(h, q, k, d, e) -> (h, q)>, affine_map<(h, q, k, d, e) -> (h, q)>]
           score {
           ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-            spmd.yield %raw : tensor<f32>
+            pairs.yield %raw : tensor<f32>
           } : (tensor<4x8x2xf32>, tensor<4x8x2xf32>, tensor<4x8x2xf32>) -> (tensor<4x8x2xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
       %o0 = spmd.constrain %0#0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
       %o1 = spmd.constrain %o0 <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>

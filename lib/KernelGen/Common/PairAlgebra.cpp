@@ -2,6 +2,7 @@
 #include "PairAlgebra.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include <cmath>
 
 using namespace mlir;

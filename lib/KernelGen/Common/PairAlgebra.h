@@ -9,7 +9,7 @@
 #define SHARDC_LIB_KERNELGEN_COMMON_PAIRALGEBRA_H
 
 #include "mlir/IR/Builders.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include <optional>
 
 namespace shardc::pairs {

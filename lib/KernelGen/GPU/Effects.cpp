@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/StructuredOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 
 using namespace mlir;
 using namespace shardc;

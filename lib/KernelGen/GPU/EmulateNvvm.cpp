@@ -9,7 +9,7 @@
 #include "Effects.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Emulated.h"

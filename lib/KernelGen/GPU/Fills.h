@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_FILLS_H
 
 #include "Launch.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Pairs/IR/PairsForward.h"
 
 namespace shardc::gpukernels {
 
@@ -29,7 +29,7 @@ Value filledWith(linalg::GenericOp op, Value memref);
 linalg::GenericOp findFill(Operation *op, Value memref, Value &start);
 
 /// Takes away ops that set `op`'s outputs to numbers which it reduces into: it
-/// starts from these (spmd.starts).
+/// starts from these (kernel.starts).
 void foldFills(linalg::GenericOp op);
 /// The same of the states that `op` adds to.
 void foldFills(spmd::PairStepOp op);

@@ -18,9 +18,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "shardc/Analysis/StructuredOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -47,8 +48,7 @@ static void launchAlone(Operation *op) {
 void gpukernels::hoistRankValues(Operation *op) {
   SmallVector<Operation *> found;
   op->walk([&](Operation *inner) {
-    if (inner != op && inner->getNumOperands() == 0 &&
-        inner->getDialect()->getNamespace() == "spmd")
+    if (inner != op && inner->getNumOperands() == 0 && spmd::isOfLevel(inner))
       found.push_back(inner);
   });
   for (Operation *inner : found)
@@ -175,8 +175,7 @@ static bool fitsInKernel(Operation *op) {
       });
       return;
     }
-    StringRef dialect = inner->getDialect()->getNamespace();
-    if (dialect == "spmd")
+    if (spmd::isOfLevel(inner))
       fits &= inner->getNumOperands() == 0 && inner->getNumRegions() == 0;
     else
       fits &= !isa<func::CallOp, memref::DeallocOp, gpu::LaunchOp,

@@ -3,8 +3,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;

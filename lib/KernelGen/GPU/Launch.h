@@ -91,7 +91,7 @@ public:
   /// Where the op is along each of its dims.
   MutableArrayRef<Value> at() { return point; }
 
-  /// What `output` holds before, or starts from (spmd.starts).
+  /// What `output` holds before, or starts from (kernel.starts).
   Value loadOutput(OpOperand &output);
   void storeOutput(OpOperand &output, Value value) {
     memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));

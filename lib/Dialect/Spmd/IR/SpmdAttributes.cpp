@@ -1,5 +1,6 @@
 //===- SpmdAttributes.cpp - Meshes, shardings, exchanges ------------------===//
 #include "mlir/IR/DialectImplementation.h"
+#include "shardc/Dialect/Spmd/IR/AxisText.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Layout/ExtentWords.h"
 #include "shardc/Layout/Limits.h"
@@ -16,8 +17,6 @@ using namespace shardc::spmd;
 #define GET_ATTRDEF_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdAttributes.cpp.inc"
 
-#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.cpp.inc"
-
 void SpmdDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -25,7 +24,7 @@ void SpmdDialect::registerAttributes() {
       >();
 }
 
-static ParseResult parseAxisName(AsmParser &parser, StringAttr &name) {
+ParseResult spmd::parseAxisName(AsmParser &parser, StringAttr &name) {
   std::string text;
   if (parser.parseString(&text))
     return failure();
@@ -33,7 +32,7 @@ static ParseResult parseAxisName(AsmParser &parser, StringAttr &name) {
   return success();
 }
 
-static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
+void spmd::printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
   llvm::interleaveComma(axes, printer, [&](StringAttr axis) {
     printer << '"' << axis.getValue() << '"';
   });
@@ -651,252 +650,8 @@ RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh,
 }
 
 //===----------------------------------------------------------------------===//
-// DimExchangeAttr
+// CheckAttr
 //===----------------------------------------------------------------------===//
-
-static ParseResult parseIntervals(AsmParser &parser,
-                                  SmallVectorImpl<int64_t> &bounds) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return failure(parser.parseInteger(bounds.emplace_back()) ||
-                       parser.parseColon() ||
-                       parser.parseInteger(bounds.emplace_back()));
-      });
-}
-
-Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
-  int64_t dim;
-  SmallVector<StringAttr> axes;
-  SmallVector<int64_t> owned, needed;
-  if (parser.parseLess() || parser.parseKeyword("dim") ||
-      parser.parseInteger(dim) || parser.parseKeyword("along") ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square,
-          [&] { return parseAxisName(parser, axes.emplace_back()); }) ||
-      parser.parseColon() || parseIntervals(parser, owned) ||
-      parser.parseArrow() || parseIntervals(parser, needed))
-    return {};
-  FormulaAttr ownedFormula, neededFormula;
-  if (succeeded(parser.parseOptionalKeyword("by")) &&
-      (parser.parseAttribute(ownedFormula) || parser.parseArrow() ||
-       parser.parseAttribute(neededFormula)))
-    return {};
-  Padding padding = Padding::Constant;
-  if (failed(parser.parseOptionalGreater())) {
-    StringRef word;
-    SMLoc place = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return {};
-    std::optional<PaddingMode> mode = symbolizePaddingMode(word);
-    if (!mode) {
-      parser.emitError(place)
-          << "expected wrap, edge, reflect or symmetric, got '" << word << '\'';
-      return {};
-    }
-    if (parser.parseGreater())
-      return {};
-    padding = static_cast<Padding>(*mode);
-  }
-  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes,
-                                            owned, needed, padding,
-                                            ownedFormula, neededFormula);
-}
-
-static void printIntervals(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
-  printer << '[';
-  for (size_t i = 0; i < bounds.size(); i += 2)
-    printer << (i ? ", " : "") << bounds[i] << ':' << bounds[i + 1];
-  printer << ']';
-}
-
-void DimExchangeAttr::print(AsmPrinter &printer) const {
-  printer << "<dim " << getDim() << " along [";
-  printAxes(printer, getAxes());
-  printer << "] : ";
-  printIntervals(printer, getOwned());
-  printer << " -> ";
-  printIntervals(printer, getNeeded());
-  if (getOwnedFormula())
-    printer << " by " << getOwnedFormula() << " -> " << getNeededFormula();
-  if (getPadding() != Padding::Constant)
-    printer << ' '
-            << stringifyPaddingMode(static_cast<PaddingMode>(getPadding()));
-  printer << '>';
-}
-
-LogicalResult
-DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                        int64_t dim, ArrayRef<StringAttr> axes,
-                        ArrayRef<int64_t> owned, ArrayRef<int64_t> needed,
-                        Padding, FormulaAttr ownedFormula,
-                        FormulaAttr neededFormula) {
-  if (!ownedFormula != !neededFormula)
-    return emitError() << "exchange of dim " << dim
-                       << " has one formula, expected two or none";
-  if (dim < 0)
-    return emitError() << "exchange has negative dim " << dim;
-  if (owned.size() != needed.size() || owned.size() % 2 != 0)
-    return emitError() << "exchange of dim " << dim << " owns "
-                       << owned.size() / 2 << " intervals and needs "
-                       << needed.size() / 2
-                       << ", expected as many: one for each coordinate";
-  return success();
-}
-
-static void appendIntervals(ArrayRef<Interval> intervals,
-                            SmallVectorImpl<int64_t> &bounds) {
-  for (Interval interval : intervals) {
-    bounds.push_back(interval.begin);
-    bounds.push_back(interval.end);
-  }
-}
-
-DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh,
-                                     const DimExchange &exchange) {
-  SmallVector<StringAttr> axes;
-  for (int64_t axis : exchange.axes)
-    axes.push_back(mesh.getAxisNames()[axis]);
-  SmallVector<int64_t> owned, needed;
-  appendIntervals(exchange.owned, owned);
-  appendIntervals(exchange.needed, needed);
-  return get(context, exchange.dim, axes, owned, needed, exchange.padding,
-             FormulaAttr::get(context, exchange.ownedFormula),
-             FormulaAttr::get(context, exchange.neededFormula));
-}
-
-int64_t DimExchangeAttr::getSize() const {
-  int64_t size = 0;
-  for (size_t i = 1; i < getOwned().size(); i += 2)
-    size = std::max(size, getOwned()[i]);
-  return size;
-}
-
-DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
-  DimExchange exchange;
-  exchange.dim = getDim();
-  exchange.padding = getPadding();
-  for (StringAttr axis : getAxes())
-    exchange.axes.push_back(mesh.getAxisIndex(axis.getValue()));
-  for (size_t i = 0; i + 1 < getOwned().size(); i += 2) {
-    exchange.owned.push_back({getOwned()[i], getOwned()[i + 1]});
-    exchange.needed.push_back({getNeeded()[i], getNeeded()[i + 1]});
-  }
-  if (getOwnedFormula()) {
-    exchange.ownedFormula = getOwnedFormula().getFormula();
-    exchange.neededFormula = getNeededFormula().getFormula();
-  }
-  return exchange;
-}
-
-//===----------------------------------------------------------------------===//
-// ExchangePartAttr
-//===----------------------------------------------------------------------===//
-
-Attribute ExchangePartAttr::parse(AsmParser &parser, Type) {
-  SmallVector<DenseI64ArrayAttr> dims;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
-            SmallVector<int64_t> bounds;
-            if (parseIntervals(parser, bounds))
-              return failure();
-            dims.push_back(parser.getBuilder().getDenseI64ArrayAttr(bounds));
-            return success();
-          }))
-    return {};
-  return get(parser.getContext(), dims);
-}
-
-void ExchangePartAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  llvm::interleaveComma(getDims(), printer, [&](DenseI64ArrayAttr dim) {
-    printIntervals(printer, dim);
-  });
-  printer << '>';
-}
-
-ExchangePartAttr ExchangePartAttr::get(MLIRContext *context,
-                                       ArrayRef<std::vector<Interval>> tables) {
-  SmallVector<DenseI64ArrayAttr> dims;
-  for (const std::vector<Interval> &table : tables) {
-    SmallVector<int64_t> bounds;
-    appendIntervals(table, bounds);
-    dims.push_back(DenseI64ArrayAttr::get(context, bounds));
-  }
-  return get(context, ArrayRef<DenseI64ArrayAttr>(dims));
-}
-
-std::vector<std::vector<Interval>> ExchangePartAttr::getTables() const {
-  std::vector<std::vector<Interval>> tables;
-  for (DenseI64ArrayAttr dim : getDims()) {
-    std::vector<Interval> &table = tables.emplace_back();
-    for (int64_t i = 0; i + 1 < dim.size(); i += 2)
-      table.push_back({dim[i], dim[i + 1]});
-  }
-  return tables;
-}
-
-//===----------------------------------------------------------------------===//
-// Sites
-//===----------------------------------------------------------------------===//
-
-template <typename Element> static bool isListOf(ArrayAttr list) {
-  return !list || llvm::all_of(list, llvm::IsaPred<Element>);
-}
-
-LogicalResult
-SiteRowsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                     int64_t, int64_t, bool, bool, DenseI64ArrayAttr components,
-                     DenseI64ArrayAttr slices, ArrayAttr dims) {
-  if (!isListOf<DimExchangeAttr>(dims))
-    return emitError() << "'dims' of the rows of a site expects a list of "
-                          "#spmd.dim_exchange";
-  size_t count = dims ? dims.size() : 0;
-  size_t numComponents = components ? components.size() : 0;
-  size_t numSlices = slices ? slices.size() : 0;
-  if (numComponents != count || numSlices != count)
-    return emitError() << "rows of a site have " << numComponents
-                       << " components, " << numSlices << " slices and "
-                       << count << " dims, expected as many of each";
-  return success();
-}
-
-LogicalResult
-SiteAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                 SiteKind kind, StringAttr report, Type,
-                 std::optional<ReductionKind> reduction, StringAttr, StringAttr,
-                 bool inPlace, bool releasedLater, ArrayAttr group,
-                 DenseI64ArrayAttr shape, ArrayAttr dims, ArrayAttr parts,
-                 SiteRowsAttr rows) {
-  auto fail = [&](const Twine &what) {
-    return emitError() << "site '" << report.getValue() << "' " << what;
-  };
-  bool reduces = kind == SiteKind::AllReduce || kind == SiteKind::ReduceScatter;
-  if (kind != SiteKind::ScatterRows && reduction.has_value() != reduces)
-    return fail(reduces ? "of kind " + stringifySiteKind(kind) +
-                              " lacks a 'reduction'"
-                        : "of kind " + stringifySiteKind(kind) +
-                              " has a 'reduction', which it does not do");
-  if ((inPlace || releasedLater) && kind != SiteKind::Exchange)
-    return fail("is no exchange, and cannot be in place or released later");
-  if (bool(rows) != (kind >= SiteKind::RowPlan))
-    return fail(rows ? "does not address rows, but says how"
-                     : "addresses rows, but lacks 'rows'");
-  if (!isListOf<StringAttr>(group))
-    return fail("expects 'group' to be a list of mesh axes");
-  if (!isListOf<DimExchangeAttr>(dims))
-    return fail("expects 'dims' to be a list of #spmd.dim_exchange");
-  if (!isListOf<ExchangePartAttr>(parts))
-    return fail("expects 'parts' to be a list of #spmd.part");
-  if (parts && kind != SiteKind::Exchange)
-    return fail("is no exchange, and cannot have parts");
-  int64_t numDims = shape ? shape.size() : 0;
-  for (Attribute dim : dims ? dims.getValue() : ArrayRef<Attribute>())
-    if (cast<DimExchangeAttr>(dim).getDim() >= numDims)
-      return fail("exchanges dim " +
-                  Twine(cast<DimExchangeAttr>(dim).getDim()) +
-                  " of a tensor of " + Twine(numDims) + " dims");
-  return success();
-}
 
 LogicalResult
 CheckAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
@@ -918,44 +673,5 @@ CheckAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "check of kind " << name << " has distances from "
                        << minUlps << " to " << maxUlps
                        << " ulps, expected min_ulps <= max_ulps";
-  return success();
-}
-
-LogicalResult
-SiteTableAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                      MeshAttr mesh, ArrayAttr sites) {
-  for (auto [i, attr] : llvm::enumerate(sites)) {
-    auto site = dyn_cast<SiteAttr>(attr);
-    if (!site)
-      return emitError() << "entry " << i << " of the sites is " << attr
-                         << ", expected a #spmd.site";
-    auto unknown = [&](StringAttr axis) {
-      return emitError() << "site " << i << " is along " << axis
-                         << ", which the mesh does not have";
-    };
-    if (ArrayAttr group = site.getGroup())
-      for (auto axis : group.getAsRange<StringAttr>())
-        if (mesh.getAxisIndex(axis) < 0)
-          return unknown(axis);
-    SmallVector<Attribute> dims;
-    if (site.getDims())
-      llvm::append_range(dims, site.getDims());
-    if (site.getRows() && site.getRows().getDims())
-      llvm::append_range(dims, site.getRows().getDims());
-    for (Attribute attr : dims) {
-      auto dim = cast<DimExchangeAttr>(attr);
-      int64_t coordinates = 1;
-      for (StringAttr axis : dim.getAxes()) {
-        if (mesh.getAxisIndex(axis) < 0)
-          return unknown(axis);
-        coordinates *= mesh.getAxisSize(axis);
-      }
-      if (int64_t entries = dim.getOwned().size() / 2; entries != coordinates)
-        return emitError() << "site " << i << " has " << entries
-                           << " intervals along dim " << dim.getDim()
-                           << ", expected " << coordinates
-                           << ": one for each coordinate along its axes";
-    }
-  }
   return success();
 }

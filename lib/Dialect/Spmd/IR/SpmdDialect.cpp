@@ -2,7 +2,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "shardc/Dialect/Spmd/IR/SpmdOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -14,25 +14,7 @@ void SpmdDialect::initialize() {
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.cpp.inc"
-      ,
-#define GET_OP_LIST
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.cpp.inc"
-      ,
-#define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdLines.cpp.inc"
-      ,
-#define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.cpp.inc"
-      ,
-#define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdMatrices.cpp.inc"
-      ,
-#define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.cpp.inc"
-      ,
-#define GET_OP_LIST
-#include "shardc/Dialect/Spmd/IR/SpmdSites.cpp.inc"
       >();
 }
 

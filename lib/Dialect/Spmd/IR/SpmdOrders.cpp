@@ -1,7 +1,6 @@
 //===- SpmdOrders.cpp - The zigzag order of a dim -------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -35,41 +34,6 @@ ZigzagOrder spmd::getOrder(DealOp op) {
 
 ZigzagOrder spmd::getOrder(DealtIotaOp op) {
   return {op.getSizesAttr(), op.getFormulaAttr()};
-}
-
-/// Calls `body` with the op of its own class.
-template <typename Body>
-static auto withPairs(AllPairsOpInterface op, Body body) {
-  if (auto pairs = dyn_cast<AllPairsOp>(op.getOperation()))
-    return body(pairs);
-  return body(cast<AttentionBackwardOp>(op.getOperation()));
-}
-
-static ZigzagOrder orderOf(DenseI64ArrayAttr sizes, FormulaAttr formula) {
-  return {sizes && !sizes.empty() ? sizes : DenseI64ArrayAttr(), formula};
-}
-
-ZigzagOrder spmd::getQueryOrder(AllPairsOpInterface op) {
-  return withPairs(op, [](auto pairs) {
-    return orderOf(pairs.getQueryOrderAttr(), pairs.getQueryFormulaAttr());
-  });
-}
-ZigzagOrder spmd::getKeyOrder(AllPairsOpInterface op) {
-  return withPairs(op, [](auto pairs) {
-    return orderOf(pairs.getKeyOrderAttr(), pairs.getKeyFormulaAttr());
-  });
-}
-void spmd::setQueryOrder(AllPairsOpInterface op, ZigzagOrder order) {
-  withPairs(op, [&](auto pairs) {
-    pairs.setQueryOrderAttr(order.sizes);
-    pairs.setQueryFormulaAttr(order.formula);
-  });
-}
-void spmd::setKeyOrder(AllPairsOpInterface op, ZigzagOrder order) {
-  withPairs(op, [&](auto pairs) {
-    pairs.setKeyOrderAttr(order.sizes);
-    pairs.setKeyFormulaAttr(order.formula);
-  });
 }
 
 DealOp spmd::createDeal(OpBuilder &builder, Location loc, Value value,

@@ -1,7 +1,6 @@
 //===- SpmdViews.cpp - Global view or local view --------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -26,7 +25,7 @@ LogicalResult spmd::verifyLocalView(FunctionOpInterface function) {
       return refuse("result " + Twine(i) + " has a sharding");
   Operation *left = nullptr;
   function->walk([&](Operation *op) {
-    if (!isa<ConstrainOp, ReshardOp, ManualOp>(op))
+    if (!isa<SpmdDialect>(op->getDialect()))
       return WalkResult::advance();
     left = op;
     return WalkResult::interrupt();

@@ -2,7 +2,7 @@
 #ifndef SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
 #define SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
 
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/Functions.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -12,8 +12,8 @@
 #include "CutLoops.h"
 #include "../Nests/Nest.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/ElementBytes.h"
 
 using namespace mlir;

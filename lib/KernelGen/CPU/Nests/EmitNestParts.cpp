@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
 

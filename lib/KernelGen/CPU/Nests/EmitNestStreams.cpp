@@ -15,7 +15,8 @@
 #include "EmitNest.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLevels.h"
 #include "shardc/Support/ElementBytes.h"
 
 using namespace mlir;
@@ -69,8 +70,7 @@ static Operation *endOfStores(Operation *op) {
   auto isQuiet = [](Operation *loop) {
     return !loop->walk([](Operation *inner) {
                   bool publishes =
-                      isa<CallOpInterface>(inner) ||
-                      isa_and_nonnull<spmd::SpmdDialect>(inner->getDialect());
+                      isa<CallOpInterface>(inner) || spmd::isOfLevel(inner);
                   return publishes ? WalkResult::interrupt()
                                    : WalkResult::advance();
                 })

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Support/Strides.h"
 
 using namespace mlir;

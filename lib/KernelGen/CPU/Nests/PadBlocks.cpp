@@ -15,9 +15,9 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"

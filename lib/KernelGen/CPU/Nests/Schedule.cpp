@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Support/Strides.h"
 
 using namespace mlir;

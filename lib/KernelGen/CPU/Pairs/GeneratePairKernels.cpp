@@ -8,7 +8,7 @@
 #include "../../Common/PairAlgebra.h"
 #include "PairKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/OutlinedFunction.h"
 

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIREMITTER_H
 
 #include "PairKernels.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc::cpu {
 

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "../../Common/PairAlgebra.h"
 #include "PairEmitter.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 

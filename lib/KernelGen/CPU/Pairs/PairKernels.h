@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIRKERNELS_H
 
 #include "../Nests/Nest.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Pairs/IR/PairsForward.h"
 
 namespace shardc::cpu {
 

@@ -2,6 +2,7 @@
 #include "PairEmitter.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include <cmath>
 
 using namespace mlir;

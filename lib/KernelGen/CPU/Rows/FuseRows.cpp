@@ -11,8 +11,8 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;

@@ -11,8 +11,8 @@
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardrt/LibraryCall.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>

@@ -9,8 +9,8 @@
 #include "Epilogues.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Machine/Cost.h"
 
 using namespace mlir;

@@ -9,8 +9,8 @@
 #define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_LIBRARIES_H
 
 #include "../Products/Product.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/KernelGen/GPU.h"
 
 namespace shardc::gpukernels {

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 //===- Lines.cpp - What kernels of algorithms on lines share --------------===//
 #include "Lines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 
 using namespace mlir;
 using namespace shardc;

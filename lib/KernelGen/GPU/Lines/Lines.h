@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_LINES_LINES_H
 
 #include "../Points/Points.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "shardc/Support/IndexBuilder.h"
 
 namespace shardc::gpukernels {

@@ -1,6 +1,7 @@
 //===- PairBlock.cpp - A block of threads and its tile of scores ----------===//
 #include "PairBlock.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

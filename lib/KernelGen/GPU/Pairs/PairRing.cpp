@@ -1,5 +1,6 @@
 //===- PairRing.cpp - What TMA copies load, and how ----------------------===//
 #include "PairRing.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardrt/TensorMap.h"
 
 using namespace mlir;

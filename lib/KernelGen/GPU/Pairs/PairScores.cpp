@@ -7,6 +7,7 @@
 #include "PairScores.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include <numbers>
 
 using namespace mlir;

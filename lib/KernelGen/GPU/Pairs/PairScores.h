@@ -9,6 +9,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSCORES_H
 
 #include "PairBlock.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc::gpukernels::pairs {
 

@@ -10,6 +10,7 @@
 #include "PairSplit.h"
 #include "PairBlock.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

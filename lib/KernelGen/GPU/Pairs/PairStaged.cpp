@@ -9,6 +9,7 @@
 #include "PairKernels.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

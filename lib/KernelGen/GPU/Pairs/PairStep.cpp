@@ -2,7 +2,8 @@
 #include "PairStep.h"
 #include "../../Common/PairAlgebra.h"
 #include "mlir/IR/Matchers.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -8,8 +8,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEP_H
 
 #include "../Launch.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 namespace shardc::gpukernels::pairs {
 

@@ -13,7 +13,8 @@
 #include "../../Common/PairAlgebra.h"
 #include "PairKernels.h"
 #include "PairSplit.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRS_H
 
 #include "../Launch.h"
-#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Pairs/IR/PairsForward.h"
 
 namespace shardc::gpukernels {
 

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;

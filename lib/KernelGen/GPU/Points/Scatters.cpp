@@ -16,8 +16,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
-#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Kernel/IR/KernelLines.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -275,7 +275,7 @@ static FailureOr<Order> sortUpdates(Scatter &scatter) {
   Value before =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                             body->getArgument(0), body->getArgument(1));
-  spmd::YieldOp::create(b, loc, before);
+  spmd::LineYieldOp::create(b, loc, before);
   if (failed(launchLines(lines)))
     return failure();
   return order;

@@ -11,7 +11,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Analysis/StructuredOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;

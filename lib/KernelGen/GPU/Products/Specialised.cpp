@@ -18,6 +18,7 @@
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardrt/TensorMap.h"
 

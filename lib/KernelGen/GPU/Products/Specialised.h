@@ -10,7 +10,7 @@
 
 #include "../Warpgroups.h"
 #include "Product.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
 
 namespace shardc::gpukernels {
 

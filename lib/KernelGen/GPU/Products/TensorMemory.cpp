@@ -16,6 +16,7 @@
 #include "Specialised.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -1,7 +1,7 @@
 //===- Spmd.h - The spmd dialect --------------------------------*- C++ -*-===//
 //
-// Its attributes and interfaces: docs/Concepts and the ODS beside this file.
-// Ops have a header a family: a change of one rebuilds those that name its ops.
+// Its attributes: docs/Concepts and the ODS beside this file. SpmdGlobal.h has
+// the ops: a change of them rebuilds only those that name them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMD_H
@@ -21,8 +21,6 @@
 
 // Its accessors name the attributes.
 #include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
-
-#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.h.inc"
 
 namespace shardc::spmd {
 

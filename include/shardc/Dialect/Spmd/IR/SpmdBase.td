@@ -2,8 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDBASE_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDBASE_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
-include "shardc/Dialect/Spmd/IR/SpmdInterfaces.td"
+include "shardc/Dialect/Spmd/IR/SpmdDialect.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferIntRangeInterface.td"

@@ -89,4 +89,40 @@ def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Spmd_PadOp : Spmd_Op<"pad", [Pure]> {
+  let summary = "Read a tensor beyond its edges, where it repeats, is mirrored, or is as at its edge.";
+  let description = [{
+    result[i] = input[s(i - low)] in each dim; s is the identity inside the input and what `mode` says
+    outside. Negative amounts leave elements out; `low = [-1] high = [1]` with `wrap` is a roll by -1.
+    Raise makes it; Partition makes an exchange of it.
+    ```mlir
+    %1 = spmd.pad edge %0 low = [1, 0] high = [1, 0] : tensor<8x4xf32> -> tensor<10x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, Spmd_PaddingMode:$mode, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$mode $input `low` `=` $low `high` `=` $high attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Spmd_HostCallOp : Spmd_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Call function `index` of the process that runs the program, with whole values.";
+  let description = [{
+    `effects`: it is called even if nobody reads its results, and calls with effects keep their order; `ordered` is passed to
+    the function. `shards`: every rank calls, with its own shards, and there are no results. Partition makes a
+    `local.call_host` of it.
+    ```mlir
+    %1 = spmd.host_call 0(%0) effects : (tensor<8x4xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, Variadic<AnyRankedTensor>:$inputs, UnitAttr:$has_effect, UnitAttr:$ordered,
+                       UnitAttr:$shards);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $index `(` $inputs `)` (`effects` $has_effect^)? (`ordered` $ordered^)? (`shards` $shards^)? attr-dict
+    `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDGLOBAL_TD

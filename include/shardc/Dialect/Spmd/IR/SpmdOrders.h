@@ -31,11 +31,6 @@ struct ZigzagOrder {
 /// Of `deal` and `dealt_iota`.
 ZigzagOrder getOrder(DealOp op);
 ZigzagOrder getOrder(DealtIotaOp op);
-/// Of ops on all pairs.
-ZigzagOrder getQueryOrder(AllPairsOpInterface op);
-ZigzagOrder getKeyOrder(AllPairsOpInterface op);
-void setQueryOrder(AllPairsOpInterface op, ZigzagOrder order);
-void setKeyOrder(AllPairsOpInterface op, ZigzagOrder order);
 DealOp createDeal(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value value, int64_t dim, ZigzagOrder order,
                   bool isBack);

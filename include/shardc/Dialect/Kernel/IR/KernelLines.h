@@ -1,0 +1,13 @@
+//===- KernelLines.h - Algorithms on the lines of a tensor ------*- C++ -*-===//
+#ifndef SHARDC_DIALECT_KERNEL_IR_KERNELLINES_H
+#define SHARDC_DIALECT_KERNEL_IR_KERNELLINES_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Kernel/IR/KernelLines.h.inc"
+
+#endif // SHARDC_DIALECT_KERNEL_IR_KERNELLINES_H

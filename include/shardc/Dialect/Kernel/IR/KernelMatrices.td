@@ -1,0 +1,55 @@
+//===- KernelMatrices.td - Algorithms on matrices ------------*- tablegen -*-===//
+#ifndef SHARDC_DIALECT_KERNEL_IR_KERNELMATRICES_TD
+#define SHARDC_DIALECT_KERNEL_IR_KERNELMATRICES_TD
+
+include "shardc/Dialect/Kernel/IR/KernelDialect.td"
+
+def Kernel_EighOp : Kernel_Op<"eigh", [DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Ascending eigenvalues of Hermitian matrices, and eigenvectors.";
+  let description = [{
+    What the host's runtime does to each matrix of a batch by itself. Local view, on lowered types. The last two dims of
+    `input` are a matrix, of which the lower triangle is read, with `upper` the other one. `inits` are written, not
+    read: the first takes the eigenvalues, a second one, where there is one, eigenvectors of norm one as columns. A
+    matrix with NaN or infinities gives NaN.
+    ```mlir
+    %values, %vectors = kernel.eigh ins(%a : tensor<8x64x64xf32>) outs(%w, %v : tensor<8x64xf32>, tensor<8x64x64xf32>)
+        -> tensor<8x64xf32>, tensor<8x64x64xf32>
+    ```
+  }];
+  let arguments = (ins UnitAttr:$upper, AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    (`upper` $upper^)? `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_SvdOp : Kernel_Op<"svd", [DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Descending singular values of matrices, and singular vectors.";
+  let description = [{
+    As `kernel.eigh`, of matrices with at least as many rows as columns. The first of `inits` takes the singular values;
+    where there are two more, they take as columns the left singular vectors, each times its value, and the right ones.
+    ```mlir
+    %values, %left, %right = kernel.svd ins(%a : tensor<8x64x32xf32>)
+        outs(%s, %w, %v : tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>)
+        -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SHARDC_DIALECT_KERNEL_IR_KERNELMATRICES_TD
