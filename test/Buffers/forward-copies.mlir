@@ -82,8 +82,8 @@ func.func @used_later(%out: memref<4xf32>) {
 //  CHECK-SAME:   %[[OUT:[a-z0-9]+]]: memref<4x8x8xcomplex<f32>>
 //   CHECK-NOT:   memref.alloc
 //       CHECK:   "test.compute"(%[[OUT]])
-//       CHECK:   spmd.lines fourier dim 1 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
-//       CHECK:   spmd.lines fourier dim 2 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
+//       CHECK:   kernel.lines fourier dim 1 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
+//       CHECK:   kernel.lines fourier dim 2 ins(%[[OUT]], {{.*}} outs(%[[OUT]]
 // APART-LABEL: func.func @transforms(
 // APART-COUNT-2: memref.alloc
 func.func @transforms(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s: memref<8xf32>) {
@@ -91,8 +91,8 @@ func.func @transforms(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s: m
   %a = memref.alloc() : memref<4x8x8xcomplex<f32>>
   "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
   %b = memref.alloc() : memref<4x8x8xcomplex<f32>>
-  spmd.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
-  spmd.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
+  kernel.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
+  kernel.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
   return
 }
 
@@ -105,9 +105,9 @@ func.func @not_the_last(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s:
   %a = memref.alloc() : memref<4x8x8xcomplex<f32>>
   "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
   %b = memref.alloc() : memref<4x8x8xcomplex<f32>>
-  spmd.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
+  kernel.lines fourier dim 1 ins(%a, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%b : memref<4x8x8xcomplex<f32>>)
   "test.compute"(%a) : (memref<4x8x8xcomplex<f32>>) -> ()
   "test.compute"(%out) : (memref<4x8x8xcomplex<f32>>) -> ()
-  spmd.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
+  kernel.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
   return
 }

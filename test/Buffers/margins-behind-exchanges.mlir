@@ -6,10 +6,10 @@
 // A wave: a loop carries two fields. The second argument moves to where the first lies, as sizes are open. What this exchange
 // receives is copied into a buffer with margins once; in the loop only margins move.
 //       CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{[^%]*}}, %[[BEFORE:[a-z0-9]+]]: memref<?x16xf32>
-//       CHECK: spmd.run_site 0 ins(%[[BEFORE]] : {{.*}}) outs(%[[DENSE:[a-z0-9_]+]] : {{.*}})
+//       CHECK: kernel.run_site 0 ins(%[[BEFORE]] : {{.*}}) outs(%[[DENSE:[a-z0-9_]+]] : {{.*}})
 //  CHECK-NEXT: memref.copy %[[DENSE]],
 //       CHECK: scf.for
-//       CHECK:   spmd.run_site 1 ins(%[[OLD:[a-z0-9]+]] : {{.*}}) outs(%[[OLD]] : {{.*}})
+//       CHECK:   kernel.run_site 1 ins(%[[OLD:[a-z0-9]+]] : {{.*}}) outs(%[[OLD]] : {{.*}})
 //   CHECK-NOT:   memref.copy
 //       CHECK:   scf.yield
 module {

@@ -13,7 +13,7 @@
 //       CHECK: memref.copy %[[X]], %[[BEGIN]]
 //       CHECK: %[[LOOP:.*]]:2 = scf.for {{.*}} iter_args(%[[OLD:.*]] = %[[A]], %[[NEW:.*]] = %[[B]])
 //   CHECK-DAG:   %[[OWN:.*]] = memref.subview %[[NEW]][1, 0] [8, 16] [1, 1]
-//   CHECK-DAG:   spmd.run_site 0 ins(%[[OLD]] : {{.*}}) outs(%[[OLD]] : {{.*}})
+//   CHECK-DAG:   kernel.run_site 0 ins(%[[OLD]] : {{.*}}) outs(%[[OLD]] : {{.*}})
 //   CHECK-NOT:   memref.copy
 //       CHECK:   linalg.generic {{.*}} outs(%[[OWN]] :
 //   CHECK-NOT:   memref.copy
@@ -25,7 +25,7 @@
 // So too where shards differ in size.
 //       UNEVEN: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{.*}}, %[[OUT:[a-z0-9]+]]: memref<?x16xf32>)
 //   UNEVEN-DAG: %[[ROWS:.*]] = memref.dim %[[OUT]]
-//   UNEVEN-DAG: %[[MORE:.*]] = spmd.lookup [11, 9, 10, 10]
+//   UNEVEN-DAG: %[[MORE:.*]] = local.lookup [11, 9, 10, 10]
 //   UNEVEN-DAG: %[[A:.*]] = memref.alloc(%[[MORE]]) {{.*}}: memref<?x16xf32>
 //   UNEVEN-DAG: %[[B:.*]] = memref.alloc(%[[MORE]]) {{.*}}: memref<?x16xf32>
 //   UNEVEN-DAG: %[[BEGIN:.*]] = memref.subview %[[A]][1, 0] [%[[ROWS]], 16] [1, 1]

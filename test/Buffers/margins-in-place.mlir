@@ -5,11 +5,11 @@
 // margins that the second reads; the argument is copied into its own.
 // CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<8x16xf32>
 // CHECK: %[[G:.*]] = memref.alloc() {{.*}}: memref<10x16xf32>
-// CHECK: spmd.run_site 0 ins(%[[X]] : {{.*}}) outs(%[[G]] : {{.*}})
+// CHECK: kernel.run_site 0 ins(%[[X]] : {{.*}}) outs(%[[G]] : {{.*}})
 // CHECK: %[[H:.*]] = memref.alloc() {{.*}}: memref<10x16xf32>
 // CHECK: %[[OWN:.*]] = memref.subview %[[H]][1, 0] [8, 16] [1, 1]
 // CHECK: linalg.generic {{.*}} outs(%[[OWN]] :
-// CHECK: spmd.run_site 1 ins(%[[H]] : {{.*}}) outs(%[[H]] : {{.*}})
+// CHECK: kernel.run_site 1 ins(%[[H]] : {{.*}}) outs(%[[H]] : {{.*}})
 // CHECK-NOT: memref.copy
 // CHECK: llvm.func
 module {

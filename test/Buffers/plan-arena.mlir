@@ -1,8 +1,8 @@
 // RUN: shard-opt %s --spmd-plan-arena --allow-unregistered-dialect --split-input-file | FileCheck %s
 
 // Two buffers that do not live together share bytes.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64, spmd.arena_largest = "64 bytes of f32 [16]{{.*}}; 64 bytes of f32 [16]{{[^;]*}}"}
-//       CHECK: func.func @main(%[[ARENA:.*]]: memref<?xi8> {spmd.arena})
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 128 : i64, kernel.arena_largest = "64 bytes of f32 [16]{{.*}}; 64 bytes of f32 [16]{{[^;]*}}"}
+//       CHECK: func.func @main(%[[ARENA:.*]]: memref<?xi8> {kernel.arena})
 //       CHECK:   memref.view %[[ARENA]]
 //       CHECK:   memref.view %[[ARENA]]
 //       CHECK:   memref.view %[[ARENA]]
@@ -21,7 +21,7 @@ module {
 // -----
 
 // What a loop reads lives as long as the loop.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64,
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 128 : i64,
 module {
   func.func @main(%n: index) {
     %c0 = arith.constant 0 : index
@@ -40,7 +40,7 @@ module {
 // -----
 
 // A bound on the size is enough; without one the buffer is freed after its use.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 448 : i64,
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 448 : i64,
 //       CHECK:   memref.view {{.*}} : memref<?xi8> to memref<?xf32>
 //       CHECK:   %[[OTHER:.*]] = memref.alloc
 //       CHECK:   memref.dealloc %[[OTHER]]
@@ -62,8 +62,8 @@ module {
 
 // What is left of a size that follows from what is bound follows from it too: not the whole dim, which is 1024 on any number
 // of ranks.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 256 : i64,
-//  CHECK-SAME:   spmd.arena_plan = [#spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<greatest
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 256 : i64,
+//  CHECK-SAME:   kernel.arena_plan = [#kernel.arena_buffer<bytes = 4, sizes = [#spmd.formula<greatest
 //  CHECK-SAME:     (#spmd.formula<sum [-3, 1] (#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>)>)>, #spmd.formula<sum [0]>)>]>]
 #rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
 module {
@@ -71,7 +71,7 @@ module {
   func.func @main() {
     %c0 = arith.constant 0 : index
     %c3 = arith.constant 3 : index
-    %0 = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %0 = local.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
     %1 = arith.subi %0, %c3 : index
     %2 = arith.maxsi %1, %c0 : index
     %a = memref.alloc(%2) : memref<?xf32>
@@ -84,7 +84,7 @@ module {
 
 // As does what arithmetic and affine maps make of several: half the rows, rounded up, and two, or all columns where there are
 // fewer rows than these. Of 64 rows that is 34, of 136 bytes.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 192 : i64,
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 192 : i64,
 //  CHECK-SAME:   sizes = [#spmd.formula<choice (#spmd.formula<sum [0, 1, -1] ([[ROWS:#spmd.formula<size .*given \[0, 0, 1024\]>\)>\)>]], [[COLUMNS:#spmd.formula<size .*given \[0, 1, 48\]>\)>\)>]])>,
 //  CHECK-SAME:     #spmd.formula<sum [2, 1] (#spmd.formula<quotient [2] (#spmd.formula<sum [1, 1] ([[ROWS]])>)>)>, [[COLUMNS]])>]>]
 #rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
@@ -92,8 +92,8 @@ module {
 module {
   spmd.mesh @mesh = <["x"=16]>
   func.func @main() {
-    %rows = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
-    %columns = spmd.lookup [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3] along ["x"] on @mesh by <size (#columns)>
+    %rows = local.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %columns = local.lookup [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3] along ["x"] on @mesh by <size (#columns)>
     %half = affine.apply affine_map<()[s0] -> (s0 ceildiv 2 + 2)>()[%rows]
     %more = arith.cmpi sgt, %rows, %columns : index
     %n = arith.select %more, %half, %columns : index
@@ -106,14 +106,14 @@ module {
 // -----
 
 // As does a dim of a view that is several of the buffer's: 64 rows of 16 columns take 4096 bytes.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 8192 : i64,
-//  CHECK-SAME:   #spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<sum [0, 16] (#spmd.formula<size {{.*}}given [0, 0, 1024]>)>)>)>]
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 8192 : i64,
+//  CHECK-SAME:   #kernel.arena_buffer<bytes = 4, sizes = [#spmd.formula<sum [0, 16] (#spmd.formula<size {{.*}}given [0, 0, 1024]>)>)>)>]
 #rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
 module {
   spmd.mesh @mesh = <["x"=16]>
   func.func @main() {
     %c0 = arith.constant 0 : index
-    %rows = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %rows = local.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
     %a = memref.alloc(%rows) : memref<?x16xf32>
     %flat = memref.collapse_shape %a [[0, 1]] : memref<?x16xf32> into memref<?xf32>
     %n = memref.dim %flat, %c0 : memref<?xf32>

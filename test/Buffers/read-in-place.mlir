@@ -10,8 +10,8 @@
 // bindings by which nothing moves; also the third, which is donated, as no result lies like it in all bindings.
 //       CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{[^%]*}}, %[[Y:[a-z0-9]+]]: memref<?x16xf32>
 //       CHECK: %[[COPY:.*]] = memref.alloc
-//       CHECK: %[[READ:.*]] = spmd.received %[[COPY]] by 0
-//       CHECK: spmd.run_site 0 ins(%[[Y]] : {{.*}}) outs(%[[READ]] :
+//       CHECK: %[[READ:.*]] = kernel.received %[[COPY]] by 0
+//       CHECK: kernel.run_site 0 ins(%[[Y]] : {{.*}}) outs(%[[READ]] :
 //       CHECK: linalg.generic {{.*}} ins({{.*}}%[[READ]]
 //       CHECK: llvm.call @shardrt_exchange_place
 module {

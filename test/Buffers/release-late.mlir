@@ -6,13 +6,13 @@
 // the first step gives is shown with its margins, and read until the second is done.
 // CHECK-LABEL: func.func @main(
 //  CHECK-SAME: %[[X:[a-z0-9]+]]: memref<8x16xf32>
-//       CHECK: spmd.run_site 0 ins(%[[X]] :
-//   CHECK-NOT: spmd.release_site
-//       CHECK: spmd.run_site 1 ins(%[[H:.*]] : memref<9x16xf32>) outs(%[[H]] :
-//   CHECK-NOT: spmd.release_site
+//       CHECK: kernel.run_site 0 ins(%[[X]] :
+//   CHECK-NOT: kernel.release_site
+//       CHECK: kernel.run_site 1 ins(%[[H:.*]] : memref<9x16xf32>) outs(%[[H]] :
+//   CHECK-NOT: kernel.release_site
 //       CHECK: linalg.generic
-//   CHECK-DAG: spmd.release_site 0 of %[[X]]
-//   CHECK-DAG: spmd.release_site 1 of %[[H]]
+//   CHECK-DAG: kernel.release_site 0 of %[[X]]
+//   CHECK-DAG: kernel.release_site 1 of %[[H]]
 //       CHECK: return
 //       CALLS: llvm.call @shardrt_exchange(
 //       CALLS: llvm.call @shardrt_exchange(
@@ -37,10 +37,10 @@ module {
 // Two buffers in turns: the one that is shown is not written to in this iteration, and in the next one it is.
 // CHECK-LABEL: func.func @main(
 //       CHECK: scf.for {{.*}} iter_args(%[[OLD:.*]] = %{{.*}}, %[[NEW:.*]] = %{{.*}})
-//       CHECK:   spmd.run_site 0 ins(%[[OLD]] :
-//   CHECK-NOT:   spmd.release_site
+//       CHECK:   kernel.run_site 0 ins(%[[OLD]] :
+//   CHECK-NOT:   kernel.release_site
 //       CHECK:   linalg.generic
-//       CHECK:   spmd.release_site 0 of %[[OLD]]
+//       CHECK:   kernel.release_site 0 of %[[OLD]]
 //       CHECK:   scf.yield %[[NEW]], %[[OLD]]
 module {
   sdy.mesh @mesh = <["x"=4]>
@@ -70,11 +70,11 @@ module {
 // CHECK-LABEL: func.func @main(
 //       CHECK: %[[BLOCK:.*]] = memref.subview %[[WHOLE:.*]][%{{.*}}] [32] [1] : memref<128xf32>
 //       CHECK: scf.for
-//       CHECK:   spmd.run_site 0 ins(%[[WHOLE]] : {{.*}}) outs(%[[WHOLE]] :
-//   CHECK-NOT:   spmd.release_site
+//       CHECK:   kernel.run_site 0 ins(%[[WHOLE]] : {{.*}}) outs(%[[WHOLE]] :
+//   CHECK-NOT:   kernel.release_site
 //       CHECK:   linalg.generic {{.*}} ins({{.*}}%[[WHOLE]] :
 //  CHECK-SAME:   outs(%[[SUM:[a-z0-9_]+]] :
-//       CHECK:   spmd.release_site 0 of %[[WHOLE]]
+//       CHECK:   kernel.release_site 0 of %[[WHOLE]]
 //       CHECK:   linalg.generic {{.*}} ins(%[[SUM]], %[[BLOCK]] : {{.*}} outs(%[[BLOCK]] :
 module {
   sdy.mesh @mesh = <["x"=4]>

@@ -35,7 +35,7 @@ func.func @step(%x: memref<4xf32>, %out: memref<4xf32>, %n: index) {
 //       CHECK:     "test.compute"(%[[NOW]], %[[NEXT]])
 //   CHECK-NOT:     memref.copy
 //       CHECK:     scf.yield %[[NEXT]], %[[NOW]]
-//       CHECK:   attributes {spmd.rotated}
+//       CHECK:   attributes {kernel.rotated}
 
 func.func @until(%x: memref<4xf32>, %out: memref<4xf32>) {
   %a = memref.alloc() : memref<4xf32>

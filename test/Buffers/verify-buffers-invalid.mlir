@@ -29,3 +29,14 @@ func.func @nested(%x: memref<8xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+// A look-up is legal on buffers; other ops of the local view are not.
+spmd.mesh @mesh = <["x"=2]>
+func.func @level(%x: memref<8xf32>) {
+  %0 = local.lookup [4, 3] along ["x"] on @mesh
+  // expected-error @+1 {{'local.call_host' op is left after bufferization, expected only 'kernel', 'pairs', 'local.lookup'}}
+  local.call_host 0() as [] along [] on @mesh : () -> ()
+  return
+}

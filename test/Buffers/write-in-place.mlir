@@ -2,15 +2,15 @@
 
 // A copy of the argument is none where they are one buffer.
 // CHECK-LABEL: module @copy
-//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
-//       CHECK:   func.func @main(%[[A:.*]]: memref<4x4xf32>, %[[O:.*]]: memref<4x4xf32> {spmd.in_place = 0 : i64})
+//  CHECK-SAME:   kernel.written_in_place = array<i64: 0>
+//       CHECK:   func.func @main(%[[A:.*]]: memref<4x4xf32>, %[[O:.*]]: memref<4x4xf32> {kernel.in_place = 0 : i64})
 //   CHECK-DAG:     %[[FROM:.*]] = memref.extract_aligned_pointer_as_index %[[A]]
 //   CHECK-DAG:     %[[TO:.*]] = memref.extract_aligned_pointer_as_index %[[O]]
 //       CHECK:     %[[DIFFER:.*]] = arith.cmpi ne, %[[FROM]], %[[TO]]
 //       CHECK:     scf.if %[[DIFFER]] {
 //  CHECK-NEXT:       linalg.generic {{.*}} ins(%[[A]] : memref<4x4xf32>) outs(%[[O]] : memref<4x4xf32>)
 #same = affine_map<(i, j) -> (i, j)>
-module @copy attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.entry_outputs = [{}]} {
+module @copy attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}], kernel.entry_outputs = [{}]} {
   func.func @main(%a: memref<4x4xf32>, %o: memref<4x4xf32>) {
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4x4xf32>) outs(%o : memref<4x4xf32>) {
     ^bb0(%in: f32, %old: f32):
@@ -27,7 +27,7 @@ module @copy attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.en
 //   CHECK-NOT:   in_place
 #same = affine_map<(i, j) -> (i, j)>
 #turned = affine_map<(i, j) -> (j, i)>
-module @turned attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.entry_outputs = [{}]} {
+module @turned attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}], kernel.entry_outputs = [{}]} {
   func.func @main(%a: memref<4x4xf32>, %o: memref<4x4xf32>) {
     linalg.generic {indexing_maps = [#same, #turned, #same], iterator_types = ["parallel", "parallel"]} ins(%a, %a : memref<4x4xf32>, memref<4x4xf32>) outs(%o : memref<4x4xf32>) {
     ^bb0(%x: f32, %y: f32, %old: f32):
@@ -44,7 +44,7 @@ module @turned attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.
 // CHECK-LABEL: module @indexed
 //   CHECK-NOT:   in_place
 #same = affine_map<(i) -> (i)>
-module @indexed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], spmd.entry_outputs = [{}]} {
+module @indexed attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}, {}], kernel.entry_outputs = [{}]} {
   func.func @main(%a: memref<4xf32>, %at: memref<4xindex>, %o: memref<4xf32>) {
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%at : memref<4xindex>) outs(%o : memref<4xf32>) {
     ^bb0(%i: index, %old: f32):
@@ -59,13 +59,13 @@ module @indexed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], 
 
 // The last reader of the old value goes before the writer.
 // CHECK-LABEL: module @early
-//  CHECK-SAME:   spmd.written_in_place = array<i64: 0, -1>
-//       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[O:.*]]: memref<4xf32> {spmd.in_place = 0 : i64}, %[[NORM:.*]]: memref<f32>)
+//  CHECK-SAME:   kernel.written_in_place = array<i64: 0, -1>
+//       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[O:.*]]: memref<4xf32> {kernel.in_place = 0 : i64}, %[[NORM:.*]]: memref<f32>)
 //       CHECK:     linalg.generic {{.*}} ins(%[[A]] : memref<4xf32>) outs(%[[NORM]] : memref<f32>)
 //       CHECK:     linalg.generic {{.*}} ins(%[[A]] : memref<4xf32>) outs(%[[O]] : memref<4xf32>)
 #same = affine_map<(i) -> (i)>
 #none = affine_map<(i) -> ()>
-module @early attributes {spmd.entry_inputs = [{spmd.donated = -1 : i64}], spmd.entry_outputs = [{}, {}]} {
+module @early attributes {kernel.entry_inputs = [{spmd.donated = -1 : i64}], kernel.entry_outputs = [{}, {}]} {
   func.func @main(%a: memref<4xf32>, %o: memref<4xf32>, %norm: memref<f32>) {
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%o : memref<4xf32>) {
     ^bb0(%in: f32, %old: f32):
@@ -88,7 +88,7 @@ module @early attributes {spmd.entry_inputs = [{spmd.donated = -1 : i64}], spmd.
 //   CHECK-NOT:   in_place
 #same = affine_map<(i) -> (i)>
 #none = affine_map<(i) -> ()>
-module @changed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], spmd.entry_outputs = [{}, {}]} {
+module @changed attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}, {}], kernel.entry_outputs = [{}, {}]} {
   func.func @main(%a: memref<4xf32>, %x: memref<4xf32>, %o: memref<4xf32>, %norm: memref<f32>) {
     %t = memref.alloc() : memref<4xf32>
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%t : memref<4xf32>) outs(%o : memref<4xf32>) {
@@ -114,22 +114,22 @@ module @changed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], 
 
 // Those of other ranks that read the argument are waited for.
 // CHECK-LABEL: module @shown
-//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
-//       CHECK:     spmd.run_site
-//  CHECK-NEXT:     spmd.release_site
+//  CHECK-SAME:   kernel.written_in_place = array<i64: 0>
+//       CHECK:     kernel.run_site
+//  CHECK-NEXT:     kernel.release_site
 //  CHECK-NEXT:     linalg.generic
-//   CHECK-NOT:     spmd.release_site
+//   CHECK-NOT:     kernel.release_site
 #same = affine_map<(i) -> (i)>
-module @shown attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.entry_outputs = [{}]} {
+module @shown attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}], kernel.entry_outputs = [{}]} {
   func.func @main(%a: memref<4xf32>, %o: memref<4xf32>) {
     %t = memref.alloc() : memref<4xf32>
-    spmd.run_site 0 ins(%a : memref<4xf32>) outs(%t : memref<4xf32>)
+    kernel.run_site 0 ins(%a : memref<4xf32>) outs(%t : memref<4xf32>)
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%t : memref<4xf32>) outs(%o : memref<4xf32>) {
     ^bb0(%in: f32, %old: f32):
       %0 = arith.negf %in : f32
       linalg.yield %0 : f32
     }
-    spmd.release_site 0 of %a : memref<4xf32>
+    kernel.release_site 0 of %a : memref<4xf32>
     return
   }
 }
@@ -139,11 +139,11 @@ module @shown attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.e
 // Sizes that agree on no rank but the first do not fit; those that do are
 // taken, though another result comes first.
 // CHECK-LABEL: module @uneven
-//  CHECK-SAME:   spmd.written_in_place = array<i64: -1, 0>
+//  CHECK-SAME:   kernel.written_in_place = array<i64: -1, 0>
 #same = affine_map<(i) -> (i)>
 module @uneven attributes {
-    spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
-    spmd.entry_outputs = [{spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>},
+    kernel.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
+    kernel.entry_outputs = [{spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>},
                           {spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}]} {
   spmd.mesh @mesh = <["x"=3]>
   func.func @main(%a: memref<?xf32>, %o: memref<?xf32>, %p: memref<?xf32>) {
@@ -160,9 +160,9 @@ module @uneven attributes {
 
 // In each branch: what is read there is read before.
 // CHECK-LABEL: module @branches
-//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
+//  CHECK-SAME:   kernel.written_in_place = array<i64: 0>
 #same = affine_map<(i) -> (i)>
-module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], spmd.entry_outputs = [{}]} {
+module @branches attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}, {}], kernel.entry_outputs = [{}]} {
   func.func @main(%a: memref<4xf32>, %p: memref<i1>, %o: memref<4xf32>) {
     %which = memref.load %p[] : memref<i1>
     scf.if %which {
@@ -185,7 +185,7 @@ module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}],
 
 // An update is made where all that it reads is there, not at the end.
 // CHECK-LABEL: module @updates
-//  CHECK-SAME:   spmd.written_in_place = array<i64: 0, 1>
+//  CHECK-SAME:   kernel.written_in_place = array<i64: 0, 1>
 //       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<4xf32>, %[[O:[a-z0-9]+]]: {{.*}}, %[[P:[a-z0-9]+]]: {{.*}})
 //       CHECK:     %[[G:.*]] = memref.alloc
 //       CHECK:     linalg.generic {{.*}} outs(%[[G]] :
@@ -194,7 +194,7 @@ module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}],
 //       CHECK:     linalg.generic {{.*}} outs(%[[H]] :
 //       CHECK:     linalg.generic {{.*}} ins(%[[B]], %[[H]] : {{.*}} outs(%[[P]] :
 #same = affine_map<(i) -> (i)>
-module @updates attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {spmd.donated = 1 : i64}], spmd.entry_outputs = [{}, {}]} {
+module @updates attributes {kernel.entry_inputs = [{spmd.donated = 0 : i64}, {spmd.donated = 1 : i64}], kernel.entry_outputs = [{}, {}]} {
   func.func @main(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) {
     %g = memref.alloc() : memref<4xf32>
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%b : memref<4xf32>) outs(%g : memref<4xf32>) {
@@ -228,11 +228,11 @@ module @updates attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {spmd
 // balanced shards may be cut in other ways: the one that is cut as the argument
 // arrives is taken.
 // CHECK-LABEL: module @open
-//  CHECK-SAME:   spmd.written_in_place = array<i64: -1, 0>
+//  CHECK-SAME:   kernel.written_in_place = array<i64: -1, 0>
 #same = affine_map<(i) -> (i)>
 module @open attributes {
-    spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [0, 0, 8]>}]>}],
-    spmd.entry_outputs = [{spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [1, 0, 8]>}]>},
+    kernel.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [0, 0, 8]>}]>}],
+    kernel.entry_outputs = [{spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [1, 0, 8]>}]>},
                           {spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [0, 0, 8]>}]>}]} {
   spmd.mesh @mesh = <["x"=2]>
   func.func @main(%a: memref<?xf32>, %o: memref<?xf32>, %p: memref<?xf32>) {
@@ -252,8 +252,8 @@ module @open attributes {
 //   CHECK-NOT:   in_place
 #same = affine_map<(i) -> (i)>
 module @other_dims attributes {
-    spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
-    spmd.entry_outputs = [{spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}]} {
+    kernel.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
+    kernel.entry_outputs = [{spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}]} {
   spmd.mesh @mesh = <["x"=3]>
   func.func @main(%a: memref<?xf32>, %o: memref<?xf32>) {
     linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%a : memref<?xf32>) outs(%o : memref<?xf32>) {

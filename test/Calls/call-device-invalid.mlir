@@ -5,7 +5,7 @@ module {}
 
 // -----
 
-module attributes {spmd.entry_inputs = [], spmd.entry_outputs = []} {
+module attributes {kernel.entry_inputs = [], kernel.entry_outputs = []} {
   func.func private @shardc_step(%ctx: !llvm.ptr, %n: index) -> i32 {
     %c1 = arith.constant 1 : index
     %ok = arith.constant 0 : i32
@@ -24,7 +24,7 @@ module attributes {spmd.entry_inputs = [], spmd.entry_outputs = []} {
 
 // -----
 
-module attributes {spmd.entry_inputs = [], spmd.entry_outputs = [{}, {}]} {
+module attributes {kernel.entry_inputs = [], kernel.entry_outputs = [{}, {}]} {
   func.func private @shardc_step(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
     %ok = arith.constant 0 : i32
     return %ok : i32

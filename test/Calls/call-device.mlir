@@ -15,7 +15,7 @@
 //       CHECK: gpu.module @shardc_kernels
 //       CHECK:   gpu.func @points_0(%{{.*}}: !llvm.ptr, %{{.*}}: i64{{.*}}) kernel attributes {known_block_size = array<i32: 32, 1, 1>}
 //       CHECK:     memref.subview
-module attributes {spmd.entry_inputs = [], spmd.entry_outputs = [{}]} {
+module attributes {kernel.entry_inputs = [], kernel.entry_outputs = [{}]} {
   func.func private @shardc_step(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

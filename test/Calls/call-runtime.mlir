@@ -13,8 +13,8 @@
 //       CHECK:   call @shardrt_free(%[[CTX]],
 //   CHECK-NOT:   memref.alloc
 //       CHECK: func.func @shardc_main(
-module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [],
-                   spmd.sites = #spmd.site_table<<[]>, []>} {
+module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [],
+                   kernel.sites = #kernel.site_table<<[]>, []>} {
   func.func @main(%n: memref<1xindex>, %arena: memref<?xi8>) {
     %c0 = arith.constant 0 : index
     %size = memref.load %n[%c0] : memref<1xindex>
@@ -36,16 +36,16 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [],
 //   CHECK-DAG:   %[[ORDER:.*]] = arith.constant 3 : i64
 //       CHECK:   llvm.store
 //       CHECK:   call @shardrt_sort_lines(%[[CTX]], %[[WORDS]])
-//   CHECK-NOT:   spmd.lines
-module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}],
-                   spmd.sites = #spmd.site_table<<[]>, []>} {
+//   CHECK-NOT:   kernel.lines
+module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}],
+                   kernel.sites = #kernel.site_table<<[]>, []>} {
   func.func @main(%x: memref<2x5xf32>, %places: memref<2x4xi32>, %arena: memref<?xi8>) {
     %c0 = arith.constant 0 : index
     %keys = memref.view %arena[%c0][] : memref<?xi8> to memref<2x4xf32>
-    spmd.lines sort dim 1 positions ins(%x : memref<2x5xf32>) outs(%keys, %places : memref<2x4xf32>, memref<2x4xi32>) {spmd.line_order = #spmd.line_order<comparison = numbers, descending = true>} body {
+    kernel.lines sort dim 1 positions ins(%x : memref<2x5xf32>) outs(%keys, %places : memref<2x4xf32>, memref<2x4xi32>) {kernel.line_order = #kernel.line_order<comparison = numbers, descending = true>} body {
     ^bb0(%a: f32, %b: f32):
       %before = arith.cmpf ogt, %a, %b : f32
-      spmd.yield %before : i1
+      kernel.yield %before : i1
     }
     return
   }
@@ -63,16 +63,16 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}],
 //       CHECK:   call @shardrt_transform_dims(
 //   CHECK-NOT:   call @shardrt_transform_dims(
 //       CHECK:   return %
-module attributes {spmd.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], spmd.entry_outputs = [{}],
-                   spmd.sites = #spmd.site_table<<[]>, []>} {
+module attributes {kernel.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], kernel.entry_outputs = [{}],
+                   kernel.sites = #kernel.site_table<<[]>, []>} {
   func.func @main(%x: memref<4x8x8xf32>, %a: memref<4x8x5xcomplex<f32>>, %b: memref<4x8x5xcomplex<f32>>, %c: memref<4x8x5xcomplex<f32>>,
                   %cosines: memref<8xf32>, %sines: memref<8xf32>, %few: memref<4xf32>, %out: memref<4x8x8xf32>) {
     %one = arith.constant 1.0 : f32
-    spmd.lines fourier dim 2 ins(%x, %cosines, %sines : memref<4x8x8xf32>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
-    spmd.lines fourier dim 1 ins(%a, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
-    spmd.lines fourier dim 0 ins(%a, %few, %few : memref<4x8x5xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
-    spmd.lines fourier dim 1 ins(%b, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%c : memref<4x8x5xcomplex<f32>>)
-    spmd.lines fourier dim 2 ins(%c, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xf32>)
+    kernel.lines fourier dim 2 ins(%x, %cosines, %sines : memref<4x8x8xf32>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    kernel.lines fourier dim 1 ins(%a, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    kernel.lines fourier dim 0 ins(%a, %few, %few : memref<4x8x5xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%one : f32) outs(%a : memref<4x8x5xcomplex<f32>>)
+    kernel.lines fourier dim 1 ins(%b, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%c : memref<4x8x5xcomplex<f32>>)
+    kernel.lines fourier dim 2 ins(%c, %cosines, %sines : memref<4x8x5xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xf32>)
     return
   }
 }
@@ -85,11 +85,11 @@ module attributes {spmd.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], spmd.entry_
 //  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
 //       CHECK:   %[[WORDS:.*]] = llvm.alloca
 //       CHECK:   call @shardrt_eigh(%[[CTX]], %[[WORDS]])
-//   CHECK-NOT:   spmd.eigh
-module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}, {}],
-                   spmd.sites = #spmd.site_table<<[]>, []>} {
+//   CHECK-NOT:   kernel.eigh
+module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}],
+                   kernel.sites = #kernel.site_table<<[]>, []>} {
   func.func @main(%a: memref<3x20x20xf32>, %values: memref<3x20xf32>, %vectors: memref<3x20x20xf32>, %arena: memref<?xi8>) {
-    spmd.eigh upper ins(%a : memref<3x20x20xf32>) outs(%values, %vectors : memref<3x20xf32>, memref<3x20x20xf32>)
+    kernel.eigh upper ins(%a : memref<3x20x20xf32>) outs(%values, %vectors : memref<3x20xf32>, memref<3x20x20xf32>)
     return
   }
 }

@@ -3,7 +3,7 @@
 // it is loaded.
 spmd.mesh @mesh = <["x"=3]>
 func.func @main(%x: tensor<9xf8E5M2>) -> tensor<9xf8E5M2> attributes {spmd.local_view} {
-  // expected-error @+1 {{'spmd.all_reduce' op unsupported: ranks do not combine elements of 'f8E5M2'; convert to a wider type first}}
-  %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<9xf8E5M2>
+  // expected-error @+1 {{'local.all_reduce' op unsupported: ranks do not combine elements of 'f8E5M2'; convert to a wider type first}}
+  %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<9xf8E5M2>
   return %sum : tensor<9xf8E5M2>
 }

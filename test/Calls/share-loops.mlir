@@ -22,7 +22,7 @@ func.func private @kernel(%a: memref<?xf32, strided<[?], offset: ?>>, %x: f32) {
   %c4 = arith.constant 4 : index
   scf.for %part = %c0 to %c4 step %c1 {
     memref.store %x, %a[%part] : memref<?xf32, strided<[?], offset: ?>>
-  } {spmd.parts = 4 : i64}
+  } {kernel.parts = 4 : i64}
   return
 }
 func.func private @shardc_step(%context: !llvm.ptr, %a: memref<?xf32, strided<[?], offset: ?>>, %x: f32) {
@@ -43,7 +43,7 @@ func.func private @shardc_step(%context: !llvm.ptr, %a: memref<4xvector<4xf32>>,
   %c4 = arith.constant 4 : index
   scf.for %part = %c0 to %c4 step %c1 {
     memref.store %x, %a[%part] : memref<4xvector<4xf32>>
-  } {spmd.parts = 4 : i64}
+  } {kernel.parts = 4 : i64}
   return
 }
 
@@ -58,7 +58,7 @@ func.func private @shardc_step(%context: !llvm.ptr, %a: memref<4xvector<4xf32>>,
 //       CHECK:   %[[BYTES:.*]] = arith.constant 64 : i64
 //       CHECK:   call @shardrt_mark_end(%[[CONTEXT]], %[[BYTES]], %[[NUMBER]])
 //   CHECK-NOT:   @shardc_mark
-module attributes {spmd.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
+module attributes {kernel.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
   func.func private @shardc_mark(i64)
   func.func private @shardc_mark_end(i64, i64)
   func.func private @shardc_step(%context: !llvm.ptr) {

@@ -3,11 +3,11 @@
 // serves a gather and a scatter.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
-//       CHECK:   %[[PLAN:.*]] = spmd.row_plan
+//       CHECK:   %[[PLAN:.*]] = local.row_plan
 //   CHECK-NOT:   row_plan
 //       CHECK:   stablehlo.while
-//       CHECK:   spmd.gather_rows %[[PLAN]] of
-//       CHECK:   spmd.scatter_rows %[[PLAN]] by sum
+//       CHECK:   local.gather_rows %[[PLAN]] of
+//       CHECK:   local.scatter_rows %[[PLAN]] by sum
 //   CHECK-NOT:   row_plan
 func.func @main(%nodes: tensor<403x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %edges: tensor<1601xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})

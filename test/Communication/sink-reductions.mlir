@@ -8,13 +8,13 @@ spmd.mesh @mesh = <["x"=2]>
 //  CHECK-SAME:   %[[A:.*]]: tensor<4x6xf32>, %[[B:.*]]: tensor<6x4xf32>
 //       CHECK:   %[[T:.*]] = stablehlo.transpose %[[A]]
 //       CHECK:   %[[S:.*]] = stablehlo.add %[[T]], %[[B]]
-//       CHECK:   %[[R:.*]] = spmd.all_reduce sum %[[S]] along ["x"] reason "first; second"
+//       CHECK:   %[[R:.*]] = local.all_reduce sum %[[S]] along ["x"] reason "first; second"
 //   CHECK-NOT:   all_reduce
 //       CHECK:   return %[[R]]
 func.func @sum_of_two(%a: tensor<4x6xf32>, %b: tensor<6x4xf32>) -> tensor<6x4xf32> attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %a along ["x"] reason "first" on @mesh : tensor<4x6xf32>
+  %0 = local.all_reduce sum %a along ["x"] reason "first" on @mesh : tensor<4x6xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
-  %2 = spmd.all_reduce sum %b along ["x"] reason "second" on @mesh : tensor<6x4xf32>
+  %2 = local.all_reduce sum %b along ["x"] reason "second" on @mesh : tensor<6x4xf32>
   %3 = stablehlo.add %1, %2 : tensor<6x4xf32>
   return %3 : tensor<6x4xf32>
 }
@@ -25,18 +25,18 @@ spmd.mesh @mesh = <["x"=2]>
 
 // A maximum is not linear, a square neither, and who else reads it wants it whole.
 // CHECK-LABEL: func @not_linear(
-//       CHECK:   %[[M:.*]] = spmd.all_reduce max
-//       CHECK:   %[[N:.*]] = spmd.all_reduce max
+//       CHECK:   %[[M:.*]] = local.all_reduce max
+//       CHECK:   %[[N:.*]] = local.all_reduce max
 //       CHECK:   stablehlo.add %[[M]], %[[N]]
-//       CHECK:   %[[S:.*]] = spmd.all_reduce sum
+//       CHECK:   %[[S:.*]] = local.all_reduce sum
 //       CHECK:   stablehlo.multiply %[[S]], %[[S]]
 func.func @not_linear(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {spmd.local_view} {
-  %0 = spmd.all_reduce max %a along ["x"] on @mesh : tensor<4xf32>
-  %1 = spmd.all_reduce max %b along ["x"] on @mesh : tensor<4xf32>
+  %0 = local.all_reduce max %a along ["x"] on @mesh : tensor<4xf32>
+  %1 = local.all_reduce max %b along ["x"] on @mesh : tensor<4xf32>
   %2 = stablehlo.add %0, %1 : tensor<4xf32>
-  %3 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+  %3 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
   %4 = stablehlo.multiply %3, %3 : tensor<4xf32>
-  %5 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
+  %5 = local.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
   %6 = stablehlo.add %4, %5 : tensor<4xf32>
   return %2, %6 : tensor<4xf32>, tensor<4xf32>
 }
@@ -50,20 +50,20 @@ spmd.mesh @mesh = <["x"=2]>
 //  CHECK-SAME:   %[[A:[^:]*]]: tensor<4xf32>, %[[B:[^:]*]]: tensor<4xf32>, %[[U:[^:]*]]: tensor<4xf32> {{.*}}%[[V:[^:]*]]: tensor<4xf32>
 //       CHECK:   %[[SCALED:.*]] = stablehlo.multiply %[[A]], %[[U]]
 //       CHECK:   %[[SUM:.*]] = stablehlo.add %[[SCALED]], %[[B]]
-//       CHECK:   spmd.all_reduce sum %[[SUM]]
-//       CHECK:   %[[R:.*]] = spmd.all_reduce sum %[[A]]
+//       CHECK:   local.all_reduce sum %[[SUM]]
+//       CHECK:   %[[R:.*]] = local.all_reduce sum %[[A]]
 //       CHECK:   stablehlo.multiply %[[R]], %[[V]]
-//       CHECK:   spmd.all_reduce sum %[[B]]
+//       CHECK:   local.all_reduce sum %[[B]]
 func.func @factors(%a: tensor<4xf32>, %b: tensor<4xf32>, %u: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>},
                    %v: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>})
     -> (tensor<4xf32>, tensor<4xf32>) attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+  %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
   %1 = stablehlo.multiply %0, %u : tensor<4xf32>
-  %2 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
+  %2 = local.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
   %3 = stablehlo.add %1, %2 : tensor<4xf32>
-  %4 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+  %4 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
   %5 = stablehlo.multiply %4, %v : tensor<4xf32>
-  %6 = spmd.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
+  %6 = local.all_reduce sum %b along ["x"] on @mesh : tensor<4xf32>
   %7 = stablehlo.add %5, %6 : tensor<4xf32>
   return %3, %7 : tensor<4xf32>, tensor<4xf32>
 }
@@ -78,7 +78,7 @@ spmd.mesh @mesh = <["x"=2]>
 //       CHECK:   %[[LOOP:.*]]:2 = stablehlo.while(%{{.*}} = %{{.*}}, %[[ACC:.*]] = %[[ZERO]])
 //   CHECK-NOT:   all_reduce
 //       CHECK:   stablehlo.return
-//       CHECK:   %[[R:.*]] = spmd.all_reduce sum %[[LOOP]]#1
+//       CHECK:   %[[R:.*]] = local.all_reduce sum %[[LOOP]]#1
 //       CHECK:   %[[T:.*]] = stablehlo.add %{{.*}}, %[[R]]
 //       CHECK:   return %[[T]]
 func.func @accumulator(%start: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
@@ -91,7 +91,7 @@ func.func @accumulator(%start: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32
     stablehlo.return %p : tensor<i1>
   } do {
     %j = stablehlo.add %i, %one : tensor<i32>
-    %g = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+    %g = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
     %r = stablehlo.negate %g : tensor<4xf32>
     %next = stablehlo.add %acc, %r : tensor<4xf32>
     stablehlo.return %j, %next : tensor<i32>, tensor<4xf32>
@@ -106,7 +106,7 @@ spmd.mesh @mesh = <["x"=2]>
 // The accumulator is read in the loop: it must be whole there.
 // CHECK-LABEL: func @accumulator_in_use(
 //       CHECK:   do {
-//       CHECK:     spmd.all_reduce
+//       CHECK:     local.all_reduce
 func.func @accumulator_in_use(%start: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %n = stablehlo.constant dense<5> : tensor<i32>
@@ -118,7 +118,7 @@ func.func @accumulator_in_use(%start: tensor<4xf32>) -> tensor<4xf32> attributes
   } do {
     %j = stablehlo.add %i, %one : tensor<i32>
     %s = stablehlo.sine %acc : tensor<4xf32>
-    %g = spmd.all_reduce sum %s along ["x"] on @mesh : tensor<4xf32>
+    %g = local.all_reduce sum %s along ["x"] on @mesh : tensor<4xf32>
     %next = stablehlo.add %acc, %g : tensor<4xf32>
     stablehlo.return %j, %next : tensor<i32>, tensor<4xf32>
   }
@@ -133,16 +133,16 @@ spmd.mesh @mesh = <["x"=2, "y"=3]>
 // added to the part.
 // CHECK-LABEL: func @scatter(
 //  CHECK-SAME:   %[[G:[^:]*]]: tensor<4x6xf32>, %[[W:[^:]*]]: tensor<6x4xf32>
-//       CHECK:   %[[AT:.*]] = spmd.lookup [0, 3]
+//       CHECK:   %[[AT:.*]] = local.lookup [0, 3]
 //       CHECK:   %[[T:.*]] = stablehlo.transpose %[[G]]
-//       CHECK:   %[[S:.*]] = spmd.reduce_scatter sum %[[T]] along ["x"] [<dim 0 along ["x"] : [0:6, 0:6] -> [0:3, 3:6]>]
-//       CHECK:   %[[R:.*]] = spmd.all_reduce sum %[[S]] along ["y"]
+//       CHECK:   %[[S:.*]] = local.reduce_scatter sum %[[T]] along ["x"] [<dim 0 along ["x"] : [0:6, 0:6] -> [0:3, 3:6]>]
+//       CHECK:   %[[R:.*]] = local.all_reduce sum %[[S]] along ["y"]
 //       CHECK:   %[[P:.*]] = tensor.extract_slice %[[W]][%[[AT]], 0] [3, 4] [1, 1]
 //       CHECK:   %[[D:.*]] = stablehlo.add %[[R]], %[[P]]
 //       CHECK:   return %[[D]]
 func.func @scatter(%g: tensor<4x6xf32>, %w: tensor<6x4xf32>) -> tensor<3x4xf32> attributes {spmd.local_view} {
-  %at = spmd.lookup [0, 3] along ["x"] on @mesh
-  %0 = spmd.all_reduce sum %g along ["x", "y"] on @mesh : tensor<4x6xf32>
+  %at = local.lookup [0, 3] along ["x"] on @mesh
+  %0 = local.all_reduce sum %g along ["x", "y"] on @mesh : tensor<4x6xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
   %2 = stablehlo.add %1, %w : tensor<6x4xf32>
   %3 = tensor.extract_slice %2[%at, 0] [3, 4] [1, 1] : tensor<6x4xf32> to tensor<3x4xf32>
@@ -155,12 +155,12 @@ spmd.mesh @mesh = <["x"=2, "y"=3]>
 
 // Two kinds of part: the whole is needed.
 // CHECK-LABEL: func @two_parts(
-//       CHECK:   spmd.all_reduce sum
+//       CHECK:   local.all_reduce sum
 //   CHECK-NOT:   reduce_scatter
 func.func @two_parts(%g: tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<4x3xf32>) attributes {spmd.local_view} {
-  %row = spmd.lookup [0, 2] along ["x"] on @mesh
-  %column = spmd.lookup [0, 3] along ["x"] on @mesh
-  %0 = spmd.all_reduce sum %g along ["x"] on @mesh : tensor<4x6xf32>
+  %row = local.lookup [0, 2] along ["x"] on @mesh
+  %column = local.lookup [0, 3] along ["x"] on @mesh
+  %0 = local.all_reduce sum %g along ["x"] on @mesh : tensor<4x6xf32>
   %1 = tensor.extract_slice %0[%row, 0] [2, 6] [1, 1] : tensor<4x6xf32> to tensor<2x6xf32>
   %2 = tensor.extract_slice %0[0, %column] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
   return %1, %2 : tensor<2x6xf32>, tensor<4x3xf32>
@@ -173,13 +173,13 @@ spmd.mesh @mesh = <["x"=2, "y"=3]>
 // Along x, then along y, of what has become smaller in between.
 // CHECK-LABEL: func @one_after_the_other(
 //       CHECK:   %[[SUM:.*]] = stablehlo.reduce(%{{.*}} init:
-//       CHECK:   spmd.all_reduce sum %[[SUM]] along ["y", "x"]
+//       CHECK:   local.all_reduce sum %[[SUM]] along ["y", "x"]
 //   CHECK-NOT:   all_reduce
 func.func @one_after_the_other(%a: tensor<4x6xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4x6xf32>
+  %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4x6xf32>
   %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
-  %2 = spmd.all_reduce sum %1 along ["y"] on @mesh : tensor<6xf32>
+  %2 = local.all_reduce sum %1 along ["y"] on @mesh : tensor<6xf32>
   return %2 : tensor<6xf32>
 }
 
@@ -195,8 +195,8 @@ spmd.mesh @mesh = <["x"=2, "y"=3]>
 //       CHECK:   return %[[U]], %[[S]]
 func.func @the_same(%u: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) -> (tensor<4xf32>, tensor<4xf32>)
     attributes {spmd.local_view} {
-  %0 = spmd.all_reduce max %u along ["x", "y"] on @mesh : tensor<4xf32>
-  %1 = spmd.all_reduce sum %u along ["x"] on @mesh : tensor<4xf32>
+  %0 = local.all_reduce max %u along ["x", "y"] on @mesh : tensor<4xf32>
+  %1 = local.all_reduce sum %u along ["x"] on @mesh : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -206,14 +206,14 @@ func.func @the_same(%u: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}
 // CHECK-LABEL: func.func @open_shards(
 //  CHECK-SAME:   %[[X:[^:]*]]: tensor<4x16xf32>
 //       CHECK:   %[[T:.*]] = stablehlo.transpose %[[X]]
-//       CHECK:   %[[S:.*]] = spmd.reduce_scatter sum %[[T]] along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>]
+//       CHECK:   %[[S:.*]] = local.reduce_scatter sum %[[T]] along ["x"] [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>]
 //   CHECK-NOT:   all_reduce
 //       CHECK:   return %[[S]]
 spmd.mesh @mesh = <["x"=2]>
 func.func @open_shards(%x: tensor<4x16xf32>, %y: tensor<?xf32> {spmd.global_type = tensor<16xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [8, 8] by #spmd.formula<given [0, 0, 16]>}]>}) -> tensor<?x4xf32> attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4x16xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4x16xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x16xf32>) -> tensor<16x4xf32>
-  %2 = spmd.halo_exchange %1 [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  %2 = local.halo_exchange %1 [<dim 0 along ["x"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
   return %2 : tensor<?x4xf32>
 }
 
@@ -221,12 +221,12 @@ func.func @open_shards(%x: tensor<4x16xf32>, %y: tensor<?xf32> {spmd.global_type
 
 // Of shards along another axis all are summed up along "x".
 // CHECK-LABEL: func.func @open_shards_of_another_axis(
-//       CHECK:   spmd.all_reduce sum
-//       CHECK:   spmd.halo_exchange
+//       CHECK:   local.all_reduce sum
+//       CHECK:   local.halo_exchange
 spmd.mesh @mesh = <["x"=2, "y"=2]>
 func.func @open_shards_of_another_axis(%x: tensor<16x4xf32>) -> tensor<?x4xf32> attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
-  %1 = spmd.halo_exchange %0 [<dim 0 along ["y"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [1] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
+  %1 = local.halo_exchange %0 [<dim 0 along ["y"] : [0:16, 0:16] -> [0:8, 8:16] by #spmd.formula<same [0, 16]> -> #spmd.formula<shards [1] (#spmd.formula<given [0, 0, 16]>)>>] on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
   return %1 : tensor<?x4xf32>
 }
 
@@ -234,12 +234,12 @@ func.func @open_shards_of_another_axis(%x: tensor<16x4xf32>) -> tensor<?x4xf32> 
 
 // What each rank needs of it and its neighbours' is summed up more than once: all of it is.
 // CHECK-LABEL: func.func @open_halo(
-//       CHECK:   spmd.all_reduce sum
-//       CHECK:   spmd.halo_exchange
+//       CHECK:   local.all_reduce sum
+//       CHECK:   local.halo_exchange
 #rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>
 spmd.mesh @mesh = <["x"=2]>
 func.func @open_halo(%x: tensor<16x4xf32>, %z: tensor<f32>) -> tensor<?x4xf32> attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
-  %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:16, 0:16] -> [-1:9, 7:17] by #spmd.formula<same [0, 16]> -> #spmd.formula<positions [-1, 1, 1] (#rows, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<16x4xf32>
+  %1 = local.halo_exchange %0 [<dim 0 along ["x"] : [0:16, 0:16] -> [-1:9, 7:17] by #spmd.formula<same [0, 16]> -> #spmd.formula<positions [-1, 1, 1] (#rows, #spmd.formula<same [0, 3]>)>>] fill %z : tensor<f32> on @mesh : tensor<16x4xf32> -> tensor<?x4xf32>
   return %1 : tensor<?x4xf32>
 }

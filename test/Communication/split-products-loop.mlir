@@ -8,13 +8,13 @@
 spmd.mesh @mesh = <["x"=11]>
 // Of a contracted dim: this rank's own block first, while the next is on its way.
 // CHECK-LABEL: func.func @main(
-//       CHECK:   %[[PLACE:.*]] = spmd.lookup [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+//       CHECK:   %[[PLACE:.*]] = local.lookup [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 //       CHECK:   stablehlo.while
 //       CHECK:   } do {
-//       CHECK:     spmd.exchange_start
+//       CHECK:     local.exchange_start
 //       CHECK:     tensor.extract_slice
 //       CHECK:     stablehlo.dot_general
-//       CHECK:     spmd.accumulate
+//       CHECK:     local.accumulate
 //       CHECK:     [<dim 0 along ["x"] : [0:3, 3:6, 6:9, {{.*}}, 30:33] -> [3:6, 6:9, {{.*}}, 30:33, 0:3]>] reason "passes blocks round a ring of 11 while they are multiplied"
 //       CHECK:     stablehlo.return
 // Rows that some ranks have none of.
@@ -28,7 +28,7 @@ spmd.mesh @mesh = <["x"=11]>
 // Scattered: sums travel, a rank's own block comes last.
 //       CHECK:   stablehlo.while
 //       CHECK:     stablehlo.dot_general
-//       CHECK:     spmd.accumulate
+//       CHECK:     local.accumulate
 //       CHECK:     stablehlo.return
 //   CHECK-NOT:   all_gather
 //   CHECK-NOT:   reduce_scatter
@@ -38,13 +38,13 @@ func.func @main(%a: tensor<5x29xf32> {spmd.global_type = tensor<5x29xf32>, spmd.
                 %d: tensor<3x8xf32> {spmd.global_type = tensor<33x8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}, %e: tensor<3x7xf32> {spmd.global_type = tensor<33x7xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<5x6xf32> {spmd.global_type = tensor<5x6xf32>, spmd.sharding = #spmd.sharding<@mesh, [{}, {}]>}, tensor<4x9xf32> {spmd.global_type = tensor<4x9xf32>, spmd.sharding = #spmd.sharding<@mesh, [{}, {}]>}, tensor<4x29xf32> {spmd.global_type = tensor<4x29xf32>, spmd.sharding = #spmd.sharding<@mesh, [{}, {}]>},
         tensor<8x?xf32> {spmd.global_type = tensor<8x7xf32>, spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>}) attributes {spmd.local_view} {
-  %0 = spmd.all_gather %w [<dim 0 along ["x"] : [0:3, 3:6, 6:9, 9:12, 12:15, 15:18, 18:21, 21:23, 23:25, 25:27, 27:29] -> [0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29]>] on @mesh : tensor<?x6xf32> -> tensor<29x6xf32>
+  %0 = local.all_gather %w [<dim 0 along ["x"] : [0:3, 3:6, 6:9, 9:12, 12:15, 15:18, 18:21, 21:23, 23:25, 25:27, 27:29] -> [0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29]>] on @mesh : tensor<?x6xf32> -> tensor<29x6xf32>
   %1 = stablehlo.dot_general %a, %0, contracting_dims = [1] x [0] : (tensor<5x29xf32>, tensor<29x6xf32>) -> tensor<5x6xf32>
-  %2 = spmd.all_gather %u [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4, 4:5, 5:6, 6:7, 7:7, 7:7, 7:7, 7:7] -> [0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7]>] on @mesh : tensor<?x9xf32> -> tensor<7x9xf32>
+  %2 = local.all_gather %u [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4, 4:5, 5:6, 6:7, 7:7, 7:7, 7:7, 7:7] -> [0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7]>] on @mesh : tensor<?x9xf32> -> tensor<7x9xf32>
   %3 = stablehlo.dot_general %b, %2, contracting_dims = [1] x [0] : (tensor<4x7xf32>, tensor<7x9xf32>) -> tensor<4x9xf32>
-  %4 = spmd.all_gather %c [<dim 0 along ["x"] : [0:3, 3:6, 6:9, 9:12, 12:15, 15:18, 18:21, 21:23, 23:25, 25:27, 27:29] -> [0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29]>] on @mesh : tensor<?x9xf32> -> tensor<29x9xf32>
+  %4 = local.all_gather %c [<dim 0 along ["x"] : [0:3, 3:6, 6:9, 9:12, 12:15, 15:18, 18:21, 21:23, 23:25, 25:27, 27:29] -> [0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29, 0:29]>] on @mesh : tensor<?x9xf32> -> tensor<29x9xf32>
   %5 = stablehlo.dot_general %3, %4, contracting_dims = [1] x [1] : (tensor<4x9xf32>, tensor<29x9xf32>) -> tensor<4x29xf32>
   %6 = stablehlo.dot_general %d, %e, contracting_dims = [0] x [0] : (tensor<3x8xf32>, tensor<3x7xf32>) -> tensor<8x7xf32>
-  %7 = spmd.reduce_scatter sum %6 along ["x"] [<dim 1 along ["x"] : [0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7] -> [0:1, 1:2, 2:3, 3:4, 4:5, 5:6, 6:7, 7:7, 7:7, 7:7, 7:7]>] on @mesh : tensor<8x7xf32> -> tensor<8x?xf32>
+  %7 = local.reduce_scatter sum %6 along ["x"] [<dim 1 along ["x"] : [0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7, 0:7] -> [0:1, 1:2, 2:3, 3:4, 4:5, 5:6, 6:7, 7:7, 7:7, 7:7, 7:7]>] on @mesh : tensor<8x7xf32> -> tensor<8x?xf32>
   return %1, %3, %5, %7 : tensor<5x6xf32>, tensor<4x9xf32>, tensor<4x29xf32>, tensor<8x?xf32>
 }

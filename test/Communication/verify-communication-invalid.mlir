@@ -9,12 +9,12 @@ func.func @each_rank_stops_alone(
   %limit = stablehlo.constant dense<1.0> : tensor<f32>
   %r = stablehlo.while(%state = %x) : tensor<f32>
   cond {
-    // expected-note @+1 {{make this condition the same on all ranks, for example by an 'spmd.all_reduce' along "x", or move the communication out}}
+    // expected-note @+1 {{make this condition the same on all ranks, for example by an 'local.all_reduce' along "x", or move the communication out}}
     %more = stablehlo.compare GT, %state, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %more : tensor<i1>
   } do {
     // expected-error @+1 {{communicates along "x" inside 'stablehlo.while', whose condition may differ along "x": some ranks of a group would wait for others that never come}}
-    %sum = spmd.all_reduce sum %state along ["x"] on @mesh : tensor<f32>
+    %sum = local.all_reduce sum %state along ["x"] on @mesh : tensor<f32>
     %next = stablehlo.subtract %state, %sum : tensor<f32>
     stablehlo.return %next : tensor<f32>
   }
@@ -30,12 +30,12 @@ func.func @only_the_first_rank(
     attributes {spmd.local_view} {
   %zero = arith.constant 0 : index
   // expected-note @+1 {{the difference along "x" comes from here}}
-  %place = spmd.lookup [0, 1] along ["x"] on @mesh
+  %place = local.lookup [0, 1] along ["x"] on @mesh
   // expected-note @+1 {{make this condition the same on all ranks}}
   %first = arith.cmpi eq, %place, %zero : index
   %r = scf.if %first -> tensor<8xf32> {
     // expected-error @+1 {{communicates along "x" inside 'scf.if', whose condition may differ along "x"}}
-    %sum = spmd.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
     scf.yield %sum : tensor<8xf32>
   } else {
     scf.yield %x : tensor<8xf32>
@@ -52,12 +52,12 @@ func.func @only_where_a_binding_says(
     attributes {spmd.local_view} {
   %zero = arith.constant 0 : index
   // expected-note @+1 {{the difference along "x" comes from here}}
-  %place = spmd.lookup [4, 4] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>)>
+  %place = local.lookup [4, 4] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>)>
   // expected-note @+1 {{make this condition the same on all ranks}}
   %first = arith.cmpi eq, %place, %zero : index
   %r = scf.if %first -> tensor<8xf32> {
     // expected-error @+1 {{communicates along "x" inside 'scf.if', whose condition may differ along "x"}}
-    %sum = spmd.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
     scf.yield %sum : tensor<8xf32>
   } else {
     scf.yield %x : tensor<8xf32>
@@ -78,14 +78,14 @@ func.func @trip_count_decides(
   %true = arith.constant true
   %false = arith.constant false
   // expected-note @+1 {{the difference along "x" comes from here}}
-  %count = spmd.lookup [0, 1] along ["x"] on @mesh
+  %count = local.lookup [0, 1] along ["x"] on @mesh
   // expected-note @+1 {{make this condition the same on all ranks}}
   %any = scf.for %i = %zero to %count step %one iter_args(%a = %false) -> i1 {
     scf.yield %true : i1
   }
   %r = scf.if %any -> tensor<8xf32> {
     // expected-error @+1 {{communicates along "x" inside 'scf.if'}}
-    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
     scf.yield %sum : tensor<8xf32>
   } else {
     scf.yield %x : tensor<8xf32>
@@ -105,7 +105,7 @@ func.func @unknown_argument(
     attributes {spmd.local_view} {
   %r = "stablehlo.if"(%p) ({
     // expected-error @+1 {{communicates along "x" inside 'stablehlo.if'}}
-    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
     stablehlo.return %sum : tensor<8xf32>
   }, {
     stablehlo.return %x : tensor<8xf32>
@@ -119,7 +119,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func private @sum(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32>
     attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 func.func @call_on_one_rank(
@@ -146,7 +146,7 @@ func.func @in_no_order(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, 
     attributes {spmd.local_view} {
   scf.forall (%i) in (2) {
     // expected-error @+1 {{communicates inside 'scf.forall', which does not say in what order ranks reach it; move it out}}
-    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
   }
   return
 }
@@ -158,7 +158,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @overlap(%x: tensor<5xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: ranks 0 and 1 own boxes that overlap: [0, 5) and [3, 8)}}
   // expected-note @+1 {{each element is to be owned along the axes once, or as the same box by several ranks}}
-  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:5, 3:8] -> [0:8, 0:8]>] on @mesh
+  %0 = local.all_gather %x [<dim 0 along ["x"] : [0:5, 3:8] -> [0:8, 0:8]>] on @mesh
       : tensor<5xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -170,7 +170,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @gap(%x: tensor<3xf32>) -> tensor<8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
   // expected-note @+1 {{each element is to be owned}}
-  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:3, 5:8] -> [0:8, 0:8]>] on @mesh
+  %0 = local.all_gather %x [<dim 0 along ["x"] : [0:3, 5:8] -> [0:8, 0:8]>] on @mesh
       : tensor<3xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -183,7 +183,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<8x8xf32> attributes {spmd.local_view} {
   // expected-error @+2 {{has tables that are no exchange: the owned boxes do not cover the tensor}}
   // expected-note @+1 {{each element is to be owned}}
-  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>,
+  %0 = local.all_gather %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>,
                            <dim 1 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh
       : tensor<4x4xf32> -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
@@ -195,7 +195,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @static_but_uneven(%x: tensor<5xf32>) -> tensor<9xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a source of type 'tensor<5xf32>' with 5 elements in dim 0, but coordinate 1 along "x" owns [5, 9), 4 elements; a dim in which ranks differ is '?'}}
-  %0 = spmd.all_gather %x [<dim 0 along ["x"] : [0:5, 5:9] -> [0:9, 0:9]>] on @mesh
+  %0 = local.all_gather %x [<dim 0 along ["x"] : [0:5, 5:9] -> [0:9, 0:9]>] on @mesh
       : tensor<5xf32> -> tensor<9xf32>
   return %0 : tensor<9xf32>
 }
@@ -206,7 +206,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @wrong_result_size(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a result of type 'tensor<6xf32>' with 6 elements in dim 0, but coordinate 0 along "x" needs [0, 5), 5 elements}}
-  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 3:8]>] on @mesh
+  %0 = local.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 3:8]>] on @mesh
       : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -217,7 +217,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @no_fill(%x: tensor<4xf32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{needs [-1, 5) of dim 0 at coordinate 0, outside the domain [0, 8), but has no fill value; add 'fill'}}
-  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>] on @mesh
+  %0 = local.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>] on @mesh
       : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -228,7 +228,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @fill_of_another_type(%x: tensor<4xf32>, %zero: tensor<i32>) -> tensor<6xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{has a fill value of type 'tensor<i32>', expected 'tensor<f32>'}}
-  %0 = spmd.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
+  %0 = local.halo_exchange %x [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
       fill %zero : tensor<i32> on @mesh : tensor<4xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -242,7 +242,7 @@ func.func @wrong_axis(
     %x: tensor<?xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [5, 4]}], partial = {"y" = sum}>})
     -> tensor<?xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{meets along "x", but dim 0 of its source has 5 elements on rank 0 and 4 on rank 2; rebalance it first, or communicate along other axes}}
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<?xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<?xf32>
   return %0 : tensor<?xf32>
 }
 
@@ -252,7 +252,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_of_different_boxes(%x: tensor<4xf32>) -> tensor<2xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{combines along "x", but ranks own different parts of dim 0 along it; partial values are to be of the same box}}
-  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:4, 4:8] -> [0:2, 4:6]>] on @mesh
+  %0 = local.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:4, 4:8] -> [0:2, 4:6]>] on @mesh
       : tensor<4xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
@@ -263,7 +263,7 @@ spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_more_than_there_is(%x: tensor<8xf32>) -> tensor<5xf32> attributes {spmd.local_view} {
   // expected-error @+1 {{keeps [4, 9) of dim 0 at coordinate 1, which is not inside the combined [0, 8)}}
-  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:5, 4:9]>] on @mesh
+  %0 = local.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:5, 4:9]>] on @mesh
       : tensor<8xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }
@@ -275,8 +275,17 @@ spmd.mesh @three = <["x"=3]>
 
 func.func @two_meshes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
   // expected-note @+1 {{mesh @two is used here}}
-  %0 = spmd.all_reduce sum %x along ["x"] on @two : tensor<4xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @two : tensor<4xf32>
   // expected-error @+1 {{communicates over mesh @three of 3 ranks, but the program runs on 2}}
-  %1 = spmd.all_reduce sum %0 along ["x"] on @three : tensor<4xf32>
+  %1 = local.all_reduce sum %0 along ["x"] on @three : tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) attributes {spmd.local_view} {
+  // expected-error @below {{'spmd.host_call' op is left after communication, expected only 'spmd.mesh', 'local', 'pairs'}}
+  spmd.host_call 4(%x) effects : (tensor<4xf32>) -> ()
+  return
 }

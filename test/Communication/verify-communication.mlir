@@ -17,7 +17,7 @@ func.func @counted_loop(
     %more = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %more : tensor<i1>
   } do {
-    %grown = spmd.halo_exchange %state [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
+    %grown = local.halo_exchange %state [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
         fill %zero : tensor<f32> on @mesh : tensor<8xf32> -> tensor<10xf32>
     %next = stablehlo.slice %grown [0:8] : (tensor<10xf32>) -> tensor<8xf32>
     %j = stablehlo.add %i, %one : tensor<i32>
@@ -38,11 +38,11 @@ func.func @reduced_condition(
   %r = stablehlo.while(%state = %x) : tensor<f32>
   cond {
     %limit = stablehlo.constant dense<1.0> : tensor<f32>
-    %residual = spmd.all_reduce max %state along ["x", "y"] on @mesh : tensor<f32>
+    %residual = local.all_reduce max %state along ["x", "y"] on @mesh : tensor<f32>
     %more = stablehlo.compare GT, %residual, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %more : tensor<i1>
   } do {
-    %residual = spmd.all_reduce max %state along ["x", "y"] on @mesh : tensor<f32>
+    %residual = local.all_reduce max %state along ["x", "y"] on @mesh : tensor<f32>
     %next = stablehlo.divide %state, %residual : tensor<f32>
     stablehlo.return %next : tensor<f32>
   }
@@ -59,10 +59,10 @@ func.func @branch_along_another_axis(
     %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
     attributes {spmd.local_view} {
   %zero = arith.constant 0 : index
-  %row = spmd.lookup [0, 1] along ["y"] on @mesh
+  %row = local.lookup [0, 1] along ["y"] on @mesh
   %first = arith.cmpi eq, %row, %zero : index
   %r = scf.if %first -> tensor<8xf32> {
-    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
     scf.yield %sum : tensor<8xf32>
   } else {
     scf.yield %x : tensor<8xf32>
@@ -80,12 +80,12 @@ func.func @gathered_condition(
     %flags: tensor<1xi1> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>},
     %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
     attributes {spmd.local_view} {
-  %all = spmd.all_gather %flags [<dim 0 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>] on @mesh
+  %all = local.all_gather %flags [<dim 0 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>] on @mesh
       : tensor<1xi1> -> tensor<2xi1>
   %one = stablehlo.slice %all [1:2] : (tensor<2xi1>) -> tensor<1xi1>
   %p = stablehlo.reshape %one : (tensor<1xi1>) -> tensor<i1>
   %r = "stablehlo.if"(%p) ({
-    %sum = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
     stablehlo.return %sum : tensor<8xf32>
   }, {
     stablehlo.return %x : tensor<8xf32>
@@ -102,7 +102,7 @@ spmd.mesh @mesh = <["x"=4]>
 func.func @uneven(
     %x: tensor<?xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 0, 4, 1]}]>}) -> tensor<2xf32>
     attributes {spmd.local_view} {
-  %0 = spmd.rebalance %x [<dim 0 along ["x"] : [0:3, 3:3, 3:7, 7:8] -> [0:2, 2:4, 4:6, 6:8]>] on @mesh
+  %0 = local.rebalance %x [<dim 0 along ["x"] : [0:3, 3:3, 3:7, 7:8] -> [0:2, 2:4, 4:6, 6:8]>] on @mesh
       : tensor<?xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
@@ -115,7 +115,7 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @scatter(
     %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) -> tensor<4xf32>
     attributes {spmd.local_view} {
-  %0 = spmd.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh
+  %0 = local.reduce_scatter sum %x along ["x"] [<dim 0 along ["x"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh
       : tensor<8xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -132,6 +132,6 @@ func.func @call_everywhere(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@me
 }
 func.func private @sum(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32>
     attributes {spmd.local_view} {
-  %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+  %0 = local.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -3,7 +3,7 @@
 // Blocks, one for each rank of the region; what is equal in all lanes is there once.
 // CHECK-LABEL: func.func @main(
 //  CHECK-SAME:   %[[X:[^:]*]]: tensor<4x6xf32>
-//   CHECK-NOT:   spmd
+//   CHECK-NOT:   {{spmd|local|pairs|kernel}}
 //   CHECK-DAG:   %[[C:.*]] = stablehlo.constant dense<1.000000e+00>
 //   CHECK-DAG:   %[[A:.*]] = stablehlo.slice %[[X]] [0:2, 0:6]
 //   CHECK-DAG:   %[[B:.*]] = stablehlo.slice %[[X]] [2:4, 0:6]

@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func public @main(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<2x32x4x64xbf16>, %[[K:.*]]: tensor<2x32x2x64xbf16>, %[[V:.*]]: tensor<2x32x2x64xbf16>
 //       CHECK:   %[[GROUPS:.*]] = stablehlo.reshape %[[Q]] : (tensor<2x32x4x64xbf16>) -> tensor<2x32x2x2x64xbf16>
-//       CHECK:   %[[OUT:.*]]:3 = spmd.all_pairs softmax %[[GROUPS]], %[[K]], %[[V]] maps [{{.*}}] {band_lower = -7 : i64, band_upper = 0 : i64} score {
+//       CHECK:   %[[OUT:.*]]:3 = pairs.all_pairs softmax %[[GROUPS]], %[[K]], %[[V]] maps [{{.*}}] {band_lower = -7 : i64, band_upper = 0 : i64} score {
 //       CHECK:   } : (tensor<2x32x2x2x64xbf16>, tensor<2x32x2x64xbf16>, tensor<2x32x2x64xbf16>) -> (tensor<2x2x2x32x64xbf16>, tensor<2x2x2x32xf32>, tensor<2x2x2x32xf32>)
 //   CHECK-NOT:   custom_call
 module @jit__lambda {
@@ -21,15 +21,15 @@ module @jit__lambda {
 
 // With a bias and its gradient.
 // CHECK-LABEL: func.func public @main(
-//       CHECK:   %[[OUT:.*]]:3 = spmd.all_pairs softmax {{.*}} extras(%[[BIAS:.*]]) maps
+//       CHECK:   %[[OUT:.*]]:3 = pairs.all_pairs softmax {{.*}} extras(%[[BIAS:.*]]) maps
 //       CHECK:   %[[MAX:.*]] = stablehlo.reshape %[[OUT]]#1
 //       CHECK:   %[[SUM:.*]] = stablehlo.reshape %[[OUT]]#2
 //       CHECK:   %[[SUMS:.*]] = stablehlo.broadcast_in_dim %[[SUM]], dims = [0, 2, 1]
 //       CHECK:   %[[PART:.*]] = stablehlo.divide %{{.*}}, %[[SUMS]]
 //       CHECK:   %[[DELTA:.*]] = stablehlo.dot_general %[[PART]]
-//       CHECK:   %{{.*}}, %{{.*}}, %{{.*}}, %[[DBIAS:.*]] = spmd.attention_backward {{.*}} extras(%[[BIAS]]) maps
+//       CHECK:   %{{.*}}, %{{.*}}, %{{.*}}, %[[DBIAS:.*]] = pairs.attention_backward {{.*}} extras(%[[BIAS]]) maps
 //       CHECK:   slope {
-//       CHECK:     spmd.yield %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
+//       CHECK:     pairs.yield %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
 //       CHECK:   -> ({{.*}}, tensor<2x2x32x48xbf16>)
 //   CHECK-NOT:   custom_call
 module @jit__lambda {
@@ -50,7 +50,7 @@ module @jit__lambda {
 
 // Queries past their number give zero, keys past theirs have no weight.
 // CHECK-LABEL: func.func public @main(
-//       CHECK:   spmd.all_pairs softmax {{.*}} extras(%{{.*}}, %{{.*}}) maps
+//       CHECK:   pairs.all_pairs softmax {{.*}} extras(%{{.*}}, %{{.*}}) maps
 //       CHECK:   } weight {
 //   CHECK-NOT:   custom_call
 module @jit__lambda {

@@ -19,3 +19,13 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.propagation_barrier %a allowed_direction=FORWARD : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// No op of a later level.
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{'local.all_reduce' op is left after import, expected only 'spmd', 'pairs'}}
+  %0 = local.all_reduce sum %a along ["x"] on @mesh : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -48,7 +48,7 @@ func.func @few(%x: vector<2x3xf32>) -> vector<2x3xf32> {
 // WIDE: return
 func.func @narrow(%x: vector<8xbf16>) -> vector<8xbf16> {
   %0 = arith.extf %x : vector<8xbf16> to vector<8xf32>
-  %1 = math.erfc %0 {spmd.brief} : vector<8xf32>
+  %1 = math.erfc %0 {kernel.brief} : vector<8xf32>
   %2 = arith.truncf %1 : vector<8xf32> to vector<8xbf16>
   return %2 : vector<8xbf16>
 }

@@ -1,7 +1,7 @@
 // Loops that lowering wrote down itself, for three threads.
 // RUN: shard-opt %s --spmd-cut-loops=threads=3 --split-input-file | FileCheck %s
 // RUN: shard-opt %s --spmd-cut-loops --split-input-file | FileCheck %s --check-prefix=ALONE
-// ALONE-NOT: spmd.parts
+// ALONE-NOT: kernel.parts
 
 // Sums along rows: each part has some rows, from 1000 p / 3 on.
 // CHECK-LABEL: func.func @scan(
@@ -13,7 +13,7 @@
 //       CHECK:     %[[TO:.*]] = arith.addi %{{.*}}, %[[LAST]]
 //       CHECK:     scf.for %[[ROW:.*]] = %[[FROM]] to %[[TO]] step
 //       CHECK:       memref.store %{{.*}}, %{{.*}}[%[[ROW]],
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @scan(%x: memref<1000x4096xf32>, %y: memref<1000x4096xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -41,7 +41,7 @@ func.func @scan(%x: memref<1000x4096xf32>, %y: memref<1000x4096xf32>) {
 //       CHECK:       arith.divsi
 //       CHECK:       scf.for %[[CHANNEL:.*]] = %{{.*}} to %{{.*}} step
 //       CHECK:         memref.store %{{.*}}, %{{.*}}[%{{.*}}, %[[CHANNEL]], %{{.*}}]
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @inner(%place: memref<2x64x10000xindex>, %y: memref<2x64x40000xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -73,7 +73,7 @@ func.func @inner(%place: memref<2x64x10000xindex>, %y: memref<2x64x40000xf32>) {
 //       CHECK:       %[[UPDATE:.*]] = memref.subview %{{.*}}[%[[COLUMN]]] [32] [1]
 //       CHECK:       %[[ROW:.*]] = memref.subview %{{.*}}[%[[COLUMN]]] [32] [1]
 //       CHECK:       linalg.generic {{.*}} ins(%[[UPDATE]] : {{.*}}) outs(%[[ROW]] :
-//       CHECK:   } {spmd.parts = 2 : i64}
+//       CHECK:   } {kernel.parts = 2 : i64}
 func.func @scatter(%place: memref<100000xindex>, %x: memref<100000x64xf32>, %y: memref<1000x64xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -108,7 +108,7 @@ func.func @scatter(%place: memref<100000xindex>, %x: memref<100000x64xf32>, %y: 
 //       CHECK:       memref.subview %{{.*}}[%{{.*}}] [4] [1]
 //       CHECK:     } else {
 //       CHECK:       memref.subview %{{.*}}[%{{.*}}] [48] [1]
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @uneven(%place: memref<100000xindex>, %x: memref<100000x100xf32>, %y: memref<1000x100xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -147,7 +147,7 @@ func.func @uneven(%place: memref<100000xindex>, %x: memref<100000x100xf32>, %y: 
 //       CHECK:         math.cttz %[[LEFT]]
 //       CHECK:         memref.load %{{.*}} : memref<1000xf32>
 //       CHECK:         memref.store %{{.*}} : memref<1000xf32>
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @anywhere(%place: memref<1000000xindex>, %x: memref<1000000xf32>, %y: memref<1000xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -167,7 +167,7 @@ func.func @anywhere(%place: memref<1000000xindex>, %x: memref<1000000xf32>, %y: 
 // Positions are compared in the type that they are read in.
 // CHECK-LABEL: func.func @narrow(
 //       CHECK:   arith.cmpi ult, %{{.*}} : vector<64xi32>
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @narrow(%place: memref<1000000xi32>, %y: memref<1000xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -188,7 +188,7 @@ func.func @narrow(%place: memref<1000000xi32>, %y: memref<1000xf32>) {
 // Ten elements are in one line of the cache; and what decides where an update
 // goes may not be what updates write.
 // CHECK-LABEL: func.func @one_line(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @one_line(%place: memref<1000000xindex>, %y: memref<10xf32>, %z: memref<1000xindex>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -211,7 +211,7 @@ func.func @one_line(%place: memref<1000000xindex>, %y: memref<10xf32>, %z: memre
 
 // A row is made of the one before.
 // CHECK-LABEL: func.func @steps(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @steps(%y: memref<1000000xf32>) {
   %one = arith.constant 1 : index
   %two = arith.constant 2 : index
@@ -229,7 +229,7 @@ func.func @steps(%y: memref<1000000xf32>) {
 
 // Memory that is not known to be other memory may be the same.
 // CHECK-LABEL: func.func @unknown(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @unknown(%which: i1, %a: memref<1000000xf32>, %y: memref<1000000xf32>) {
   %x = arith.select %which, %a, %y : memref<1000000xf32>
   %one = arith.constant 1 : index
@@ -251,7 +251,7 @@ func.func @unknown(%which: i1, %a: memref<1000000xf32>, %y: memref<1000000xf32>)
 //       CHECK:     arith.divsi
 //       CHECK:     scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step
 //       CHECK:       scf.for %{{.*}} = %[[ROW]] to
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @triangle(%x: memref<2000x2000xf32>, %y: memref<2000x2000xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -269,7 +269,7 @@ func.func @triangle(%x: memref<2000x2000xf32>, %y: memref<2000x2000xf32>) {
 
 // Too little work for anybody to be told.
 // CHECK-LABEL: func.func @short(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @short(%x: memref<100xf32>, %y: memref<100xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -296,7 +296,7 @@ func.func @short(%x: memref<100xf32>, %y: memref<100xf32>) {
 //       CHECK:       scf.for %[[INNER:.*]] = %{{.*}} to %c10{{.*}} step
 //       CHECK:         %[[FROM:.*]] = arith.muli %[[PART]], %c64
 //       CHECK:         memref.view %[[MORE]][%[[FROM]]][%[[INNER]]] : memref<192xi8> to memref<?xf32>
-//       CHECK:   } {spmd.parts = 3 : i64}
+//       CHECK:   } {kernel.parts = 3 : i64}
 func.func @buffers(%x: memref<3000x100xf32>, %y: memref<3000x100xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -339,7 +339,7 @@ func.func @buffers(%x: memref<3000x100xf32>, %y: memref<3000x100xf32>) {
 
 // Nobody knows how large the buffers are.
 // CHECK-LABEL: func.func @buffers_of_any_size(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @buffers_of_any_size(%size: index, %x: memref<3000x100xf32>, %y: memref<3000x100xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

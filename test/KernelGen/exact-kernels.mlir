@@ -44,7 +44,7 @@ func.func @totals(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: memref<12x
       ins(%a, %b : memref<12x16xf32>, memref<16x16xf32>) outs(%out : memref<12x16xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %p = arith.mulf %x, %y : f32
-    %s = arith.addf %o, %p {spmd.rounded_once} : f32
+    %s = arith.addf %o, %p {kernel.rounded_once} : f32
     linalg.yield %s : f32
   }
   return
@@ -72,7 +72,7 @@ func.func @exact_products(%a: memref<12x16xf32>, %b: memref<16x16xf32>, %out: me
     %wx = arith.extf %x : f32 to f64
     %wy = arith.extf %y : f32 to f64
     %p = arith.mulf %wx, %wy : f64
-    %s = arith.addf %o, %p {spmd.any_order} : f64
+    %s = arith.addf %o, %p {kernel.any_order} : f64
     linalg.yield %s : f64
   }
   return
@@ -90,7 +90,7 @@ func.func @sums(%a: memref<64xf64>, %any: memref<f64>, %ordered: memref<f64>) {
   linalg.generic {indexing_maps = [#row, #none], iterator_types = ["reduction"]}
       ins(%a : memref<64xf64>) outs(%any : memref<f64>) {
   ^bb0(%x: f64, %o: f64):
-    %s = arith.addf %o, %x {spmd.any_order} : f64
+    %s = arith.addf %o, %x {kernel.any_order} : f64
     linalg.yield %s : f64
   }
   linalg.generic {indexing_maps = [#row, #none], iterator_types = ["reduction"]}

@@ -27,7 +27,7 @@
 //       PARTS:   scf.for %[[PART:.*]] =
 //       PARTS:     memref.subview %[[BOTH]][%[[PART]], 0] [1, 2] [1, 1]
 //       PARTS:     scf.for
-//       PARTS:   } {spmd.parts = 2 : i64}
+//       PARTS:   } {kernel.parts = 2 : i64}
 func.func @normalise(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
   %zero = arith.constant 0.0 : f32
   %s = memref.alloc() : memref<4096xf32>
@@ -73,7 +73,7 @@ func.func @normalise(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
 //       CHECK:   linalg.generic {{.*}} ins(%[[TOTAL]]
 // PARTS-LABEL: func @both_sums(
 //       PARTS:   memref.alloc() {{.*}}: memref<32x1024xf32>
-//       PARTS:   {spmd.parts = 2 : i64}
+//       PARTS:   {kernel.parts = 2 : i64}
 // EXACT-LABEL: func @both_sums(
 //   EXACT-NOT:   memref<32x1024xf32>
 //       EXACT:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%{{.*}} : memref<4096x1024xf32>)
@@ -187,13 +187,13 @@ spmd.mesh @mesh = <["x"=2]>
 
 // Numbers of rows that blocks divide leave nothing.
 // CHECK-LABEL: func @known_rows(
-//       CHECK:   %[[ROWS:.*]] = spmd.lookup [5000, 3000]
+//       CHECK:   %[[ROWS:.*]] = local.lookup [5000, 3000]
 //       CHECK:   arith.divui %[[ROWS]],
 //       CHECK:   scf.for
 //       CHECK:     memref.subview %{{.*}} [4, 1024] [1, 1]
 //   CHECK-NOT:   scf.for
 func.func @known_rows(%x: memref<?x1024xf32>, %out: memref<?x1024xf32>) {
-  %n = spmd.lookup [5000, 3000] along ["x"] on @mesh
+  %n = local.lookup [5000, 3000] along ["x"] on @mesh
   %zero = arith.constant 0.0 : f32
   %y = memref.alloc(%n) : memref<?x1024xf32>
   %s = memref.alloc(%n) : memref<?xf32>
@@ -304,11 +304,11 @@ func.func @filled_later(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %z
 //       CHECK:     linalg.generic {{.*}}["parallel", "reduction"]{{.*}} outs(%{{.*}}, %{{.*}} : memref<
 //  CHECK-NEXT:     ^bb0(%[[X:.*]]: f32, %[[M:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32):
 //   CHECK-NOT:     linalg.generic {{.*}}"reduction"
-//       CHECK:   spmd.run_site 0
+//       CHECK:   kernel.run_site 0
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 #one = affine_map<(i) -> (i)>
-module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
+module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
 func.func @sums_of_the_same(%x: memref<8192x1024xf32>, %s: memref<8192xf32>, %all: memref<8192xf32>, %d: memref<8192xf32>, %q: memref<8192xf32>) {
   %zero = arith.constant 0.0 : f32
   %n = arith.constant 1024.0 : f32
@@ -322,7 +322,7 @@ func.func @sums_of_the_same(%x: memref<8192x1024xf32>, %s: memref<8192xf32>, %al
     %0 = arith.addf %o, %a : f32
     linalg.yield %0 : f32
   }
-  spmd.run_site 0 ins(%s : memref<8192xf32>) outs(%all : memref<8192xf32>)
+  kernel.run_site 0 ins(%s : memref<8192xf32>) outs(%all : memref<8192xf32>)
   linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%s : memref<8192xf32>) outs(%c : memref<8192xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.divf %a, %n : f32
@@ -386,11 +386,11 @@ func.func @one_waits(%x: memref<4x8xf32>, %s: memref<4xf32>, %q: memref<4xf32>) 
 //       CHECK:       linalg.generic {{.*}}"reduction"
 //       CHECK:     } {{.*}}
 //   CHECK-NOT:   linalg.generic {{.*}}memref<4096x1024xf32>
-//       CHECK:   spmd.run_site 0
+//       CHECK:   kernel.run_site 0
 #id = affine_map<(i, j) -> (i, j)>
 #column = affine_map<(i, j) -> (j)>
 #one = affine_map<(i) -> (i)>
-module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
+module attributes {kernel.sites = #kernel.site_table<<["x"=2]>, [#kernel.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
 func.func @sums_in_a_bucket(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %all: memref<2048xf32>) {
   %zero = arith.constant 0.0 : f32
   %bucket = memref.alloc() : memref<2048xf32>
@@ -415,7 +415,7 @@ func.func @sums_in_a_bucket(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }
-  spmd.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
+  kernel.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
   return
 }
 
@@ -427,7 +427,7 @@ func.func @sums_in_a_bucket(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>
 //       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1]>>)
 //       CHECK:       linalg.generic {{.*}}"reduction"
 //       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1], offset: 512>>)
-//       CHECK:   spmd.run_site 0
+//       CHECK:   kernel.run_site 0
 func.func @sums_that_overlap(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %all: memref<2048xf32>) {
   %zero = arith.constant 0.0 : f32
   %bucket = memref.alloc() : memref<2048xf32>
@@ -448,7 +448,7 @@ func.func @sums_that_overlap(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }
-  spmd.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
+  kernel.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
   return
 }
 }

@@ -227,7 +227,7 @@ func.func @conjugate(%in: memref<64xcomplex<f32>>, %out: memref<64xcomplex<f32>>
 #weights = affine_map<(b, m, n, k) -> (k, n)>
 #made = affine_map<(b, m, n, k) -> (b, m, n)>
 // CHECK-LABEL: func.func @rows_of_shards(
-//   CHECK-DAG:   %[[ALL:.*]] = spmd.lookup [576, 448]
+//   CHECK-DAG:   %[[ALL:.*]] = local.lookup [576, 448]
 //   CHECK-DAG:   %[[SIX:.*]] = arith.constant 6 : index
 //       CHECK:   %[[REST:.*]] = arith.remui %[[ALL]], %[[SIX]]
 //       CHECK:   %[[FULL:.*]] = arith.subi %[[ALL]], %[[REST]]
@@ -247,7 +247,7 @@ func.func @conjugate(%in: memref<64xcomplex<f32>>, %out: memref<64xcomplex<f32>>
 //       CHECK:   return
 spmd.mesh @mesh = <["x"=2]>
 func.func @rows_of_shards(%x: memref<16x16xf32>) {
-  %images = spmd.lookup [9, 7] along ["x"] on @mesh
+  %images = local.lookup [9, 7] along ["x"] on @mesh
   %a = memref.alloc(%images) : memref<?x64x16xf32>
   %c = memref.alloc(%images) : memref<?x64x16xf32>
   linalg.generic {indexing_maps = [#rows, #weights, #made], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}

@@ -14,15 +14,15 @@
 //  CHECK-NOT:   memref.alloc
 //      CHECK:   scf.for
 //      CHECK:   vector.fma
-//  CHECK-NOT:   spmd.pair_step
+//  CHECK-NOT:   pairs.pair_step
 func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: memref<2x8192x64xf32>,
                      %m: memref<2x4096xf32>, %l: memref<2x4096xf32>, %acc: memref<2x4096x64xf32>) {
   %zero = arith.constant 0 : index
-  spmd.pair_step softmax ins(%q, %k, %v : memref<2x4096x64xf32>, memref<2x8192x64xf32>, memref<2x8192x64xf32>)
+  pairs.pair_step softmax ins(%q, %k, %v : memref<2x4096x64xf32>, memref<2x8192x64xf32>, memref<2x8192x64xf32>)
       at (%zero, %zero, %zero) outs(%m, %l, %acc : memref<2x4096xf32>, memref<2x4096xf32>, memref<2x4096x64xf32>)
       maps [#q, #k, #v, #row, #row, #out] score {
   ^bb0(%raw: f32, %b: i32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }
@@ -45,14 +45,14 @@ func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: m
 func.func @documents(%q: memref<256x8xf32>, %k: memref<256x8xf32>, %v: memref<256x16xf32>, %a: memref<256xi32>, %c: memref<256xi32>,
                      %m: memref<256xf32>, %l: memref<256xf32>, %acc: memref<256x16xf32>) {
   %zero = arith.constant 0 : index
-  spmd.pair_step softmax ins(%q, %k, %v : memref<256x8xf32>, memref<256x8xf32>, memref<256x16xf32>)
+  pairs.pair_step softmax ins(%q, %k, %v : memref<256x8xf32>, memref<256x8xf32>, memref<256x16xf32>)
       extras(%a, %c : memref<256xi32>, memref<256xi32>) at (%zero, %zero) outs(%m, %l, %acc : memref<256xf32>, memref<256xf32>, memref<256x16xf32>)
       maps [#q, #k, affine_map<(q, k, d, e) -> (k, e)>, #row, affine_map<(q, k, d, e) -> (k)>, #row, #row, affine_map<(q, k, d, e) -> (q, e)>] score {
   ^bb0(%raw: f32, %x: i32, %y: i32, %i: i32, %j: i32):
     %low = arith.constant 0xFF800000 : f32
     %same = arith.cmpi eq, %x, %y : i32
     %s = arith.select %same, %raw, %low : f32
-    spmd.yield %s : f32
+    pairs.yield %s : f32
   }
   return
 }
@@ -72,15 +72,15 @@ func.func @documents(%q: memref<256x8xf32>, %k: memref<256x8xf32>, %v: memref<25
 func.func @two_steps(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref<50x3xf32>, %acc: memref<40xf32>) {
   %zero = arith.constant 0 : index
   %fifty = arith.constant 50 : index
-  spmd.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
+  pairs.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
-  spmd.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+  pairs.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }
@@ -102,20 +102,20 @@ func.func @three_blocks(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref
                         %k2: memref<50x3xf32, strided<[1, 50]>>, %acc: memref<40xf32>) {
   %zero = arith.constant 0 : index
   %fifty = arith.constant 50 : index
-  spmd.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
+  pairs.pair_step sum ins(%q, %k0 : memref<40x3xf32>, memref<50x3xf32>) at (%zero, %zero) outs(%acc : memref<40xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
-  spmd.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<?x3xf32, strided<[9, 1], offset: ?>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+  pairs.pair_step sum ins(%q, %k1 : memref<40x3xf32>, memref<?x3xf32, strided<[9, 1], offset: ?>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
-  spmd.pair_step sum ins(%q, %k2 : memref<40x3xf32>, memref<50x3xf32, strided<[1, 50]>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
+  pairs.pair_step sum ins(%q, %k2 : memref<40x3xf32>, memref<50x3xf32, strided<[1, 50]>>) at (%zero, %fifty) outs(%acc : memref<40xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }
@@ -139,10 +139,10 @@ func.func @three_blocks(%q: memref<40x3xf32>, %k0: memref<50x3xf32>, %k1: memref
 //       CHECK:   memref.alloc(%[[ALL]]) {alignment = 64 : i64} : memref<?xi8>
 func.func @open_queries(%q: memref<?x3xf32>, %k: memref<256x3xf32>, %acc: memref<?xf32>) {
   %zero = arith.constant 0 : index
-  spmd.pair_step sum ins(%q, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%acc : memref<?xf32>)
+  pairs.pair_step sum ins(%q, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%acc : memref<?xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }
@@ -170,15 +170,15 @@ func.func @open_queries(%q: memref<?x3xf32>, %k: memref<256x3xf32>, %acc: memref
 //       CHECK:   call @__shardc_pair_step_0({{.*}}%[[OTHER]])
 func.func @two_sets(%p: memref<?x3xf32>, %q: memref<20x3xf32>, %k: memref<256x3xf32>, %a: memref<?xf32>, %b: memref<20xf32>) {
   %zero = arith.constant 0 : index
-  spmd.pair_step sum ins(%p, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%a : memref<?xf32>)
+  pairs.pair_step sum ins(%p, %k : memref<?x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%a : memref<?xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
-  spmd.pair_step sum ins(%q, %k : memref<20x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%b : memref<20xf32>)
+  pairs.pair_step sum ins(%q, %k : memref<20x3xf32>, memref<256x3xf32>) at (%zero, %zero) outs(%b : memref<20xf32>)
       maps [#q, #k, #row] score {
   ^bb0(%raw: f32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }

@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --spmd-name-locations --spmd-mark-kernels --split-input-file --mlir-print-debuginfo=false | FileCheck %s
 
 // What comes of one op is one kernel, and has its name and line.
-// CHECK: module attributes {spmd.kernels = [
+// CHECK: module attributes {kernel.kernels = [
 // CHECK-SAME: ["scf.for", "model.py:3"], ["linalg.fill", "model.py:4"]]
 // CHECK-LABEL: func.func @main(
 //       CHECK:   %[[FIRST:.*]] = arith.constant 0 : i64
@@ -34,25 +34,25 @@ func.func @main(%a: memref<32xf32>, %b: memref<16xf32>, %x: f32) {
 // -----
 
 // A loop that communicates is no kernel; what is in it is.
-// CHECK: module attributes {spmd.kernels = [
+// CHECK: module attributes {kernel.kernels = [
 // CHECK-SAME: ["linalg.fill", "model.py:9"]]
 // CHECK-LABEL: func.func @main(
 //       CHECK:   scf.for
 //   CHECK-NOT:   call @shardc_mark
-//       CHECK:     spmd.run_site
+//       CHECK:     kernel.run_site
 //       CHECK:     call @shardc_mark
 //       CHECK:     linalg.fill
 //       CHECK:     call @shardc_mark_end
-//       CHECK:     spmd.release_site
+//       CHECK:     kernel.release_site
 //   CHECK-NOT:   call @shardc_mark
 func.func @main(%a: memref<16xf32>, %b: memref<16xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   scf.for %i = %c0 to %c8 step %c1 {
-    spmd.run_site 0 ins(%a : memref<16xf32>) outs(%b : memref<16xf32>)
+    kernel.run_site 0 ins(%a : memref<16xf32>) outs(%b : memref<16xf32>)
     linalg.fill ins(%x : f32) outs(%b : memref<16xf32>) loc("model.py":9:1)
-    spmd.release_site 0 of %a : memref<16xf32>
+    kernel.release_site 0 of %a : memref<16xf32>
   } loc("model.py":8:1)
   return
 }

@@ -28,7 +28,7 @@
 //       PARTS:   memref.alloc() {alignment = 64 : i64} : memref<2x130x1024xf32>
 //       PARTS:   scf.for
 //       PARTS:     scf.for
-//       PARTS:   } {spmd.parts = 2 : i64}
+//       PARTS:   } {kernel.parts = 2 : i64}
 func.func @rows(%x: memref<4096x1024xf32>, %w: memref<3xf32>, %y: memref<4096x1024xf32>) {
   %zero = arith.constant 0.0 : f32
   %p = memref.alloc() : memref<4098x1024xf32>
@@ -125,7 +125,7 @@ func.func @small(%x: memref<126x1024xf32>, %w: memref<3xf32>, %y: memref<126x102
 // Each rank has another number of rows, of which no block is a part: all blocks have as many, and the last one begins where it ends
 // with the rows. What it has of the block before is not moved, as it is elsewhere.
 // CHECK-LABEL: func @rows_of_ranks(
-//   CHECK-DAG:   %[[ROWS:.*]] = spmd.lookup [4099, 2048]
+//   CHECK-DAG:   %[[ROWS:.*]] = local.lookup [4099, 2048]
 //       CHECK:   %[[SLAB:.*]] = memref.alloc() {alignment = 64 : i64} : memref<[[WHOLE:[0-9]+]]x1024xf32>
 //       CHECK:   scf.for
 //       CHECK:     %[[LAST:.*]] = arith.subi %[[ROWS]], %{{.*}} : index
@@ -138,8 +138,8 @@ module {
   spmd.mesh @mesh = <["x"=2]>
   func.func @rows_of_ranks(%x: memref<?x1024xf32>, %w: memref<3xf32>, %y: memref<?x1024xf32>) {
     %zero = arith.constant 0.0 : f32
-    %rows = spmd.lookup [4099, 2048] along ["x"] on @mesh
-    %more = spmd.lookup [4101, 2050] along ["x"] on @mesh
+    %rows = local.lookup [4099, 2048] along ["x"] on @mesh
+    %more = local.lookup [4101, 2050] along ["x"] on @mesh
     %p = memref.alloc(%more) : memref<?x1024xf32>
     linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<?x1024xf32>) {
     ^bb0(%o: f32):
@@ -182,7 +182,7 @@ module {
 // How many rows there are is said when the program is bound, and may be less than a block has: the last one has what is left, and
 // so has what finishes it.
 // CHECK-LABEL: func @rows_bound_later(
-//   CHECK-DAG:   %[[ROWS:.*]] = spmd.lookup [2048, 2048]
+//   CHECK-DAG:   %[[ROWS:.*]] = local.lookup [2048, 2048]
 //   CHECK-NOT:   memref.alloc(
 //       CHECK:   %[[SLAB:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}x1024xf32>
 //       CHECK:   %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<[[STEP:[0-9]+]]x1024xf32>
@@ -200,8 +200,8 @@ module {
   spmd.mesh @mesh = <["x"=2]>
   func.func @rows_bound_later(%x: memref<?x1024xf32>, %w: memref<3xf32>, %y: memref<?x1024xf32>) {
     %zero = arith.constant 0.0 : f32
-    %rows = spmd.lookup [2048, 2048] along ["x"] on @mesh by <size (#owned)>
-    %more = spmd.lookup [2050, 2050] along ["x"] on @mesh by <size (#needed)>
+    %rows = local.lookup [2048, 2048] along ["x"] on @mesh by <size (#owned)>
+    %more = local.lookup [2050, 2050] along ["x"] on @mesh by <size (#needed)>
     %p = memref.alloc(%more) : memref<?x1024xf32>
     linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<?x1024xf32>) {
     ^bb0(%o: f32):

@@ -11,7 +11,7 @@
 //   CHECK-NOT:     memref.alloc
 //       CHECK:     %[[FROM:.*]] = arith.muli %[[PART]], %{{.*}} : index
 //       CHECK:     arith.addi %{{.*}}, %[[FROM]] : index
-//       CHECK:   } {spmd.parts = 4 : i64}
+//       CHECK:   } {kernel.parts = 4 : i64}
 func.func @panels_in_parts(%a: memref<4x64x64xf32>, %b: memref<4x64x64xf32>, %c: memref<4x64x64xf32>) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -28,6 +28,6 @@ func.func @panels_in_parts(%a: memref<4x64x64xf32>, %b: memref<4x64x64xf32>, %c:
       %1 = arith.addf %o, %0 : f32
       linalg.yield %1 : f32
     }
-  } {spmd.parts = 4 : i64}
+  } {kernel.parts = 4 : i64}
   return
 }

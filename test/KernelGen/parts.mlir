@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --spmd-generate-cpu-kernels="vector-bits=256 threads=4" --spmd-generate-pair-kernels="vector-bits=256 threads=4" --split-input-file | FileCheck %s
 // RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=256 --spmd-generate-pair-kernels=vector-bits=256 --split-input-file | FileCheck %s --check-prefix=ALONE
-// ALONE-NOT: spmd.parts
+// ALONE-NOT: kernel.parts
 
 #id = affine_map<(i) -> (i)>
 
@@ -10,7 +10,7 @@
 //       CHECK:     arith.muli %{{.*}}, %[[PART]]
 //       CHECK:     scf.for
 //       CHECK:       llvm.store {{.*}} : vector<8xf32>
-//       CHECK:   } {spmd.parts = 4 : i64}
+//       CHECK:   } {kernel.parts = 4 : i64}
 func.func @elementwise(%a: memref<100003xf32>, %b: memref<100003xf32>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%a : memref<100003xf32>) outs(%b : memref<100003xf32>) {
@@ -27,7 +27,7 @@ func.func @elementwise(%a: memref<100003xf32>, %b: memref<100003xf32>) {
 
 // Too little work for anybody to be told.
 // CHECK-LABEL: func.func @short(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @short(%a: memref<1000xf32>, %b: memref<1000xf32>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%a : memref<1000xf32>) outs(%b : memref<1000xf32>) {
@@ -42,7 +42,7 @@ func.func @short(%a: memref<1000xf32>, %b: memref<1000xf32>) {
 
 // A sum of all has no dim to share: the bits of a sum do not depend on threads.
 // CHECK-LABEL: func.func @sum(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 func.func @sum(%a: memref<1000000xf32>, %b: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
       ins(%a : memref<1000000xf32>) outs(%b : memref<f32>) {
@@ -63,7 +63,7 @@ func.func @sum(%a: memref<1000000xf32>, %b: memref<f32>) {
 // CHECK-LABEL: func.func @product(
 //       CHECK:   memref.alloc() {{.*}} : memref<{{[0-9]+}}xi8>
 //   CHECK-NOT:   memref.alloc
-//       CHECK:   } {spmd.parts = 4 : i64}
+//       CHECK:   } {kernel.parts = 4 : i64}
 func.func @product(%a: memref<512x256xf32>, %b: memref<512x256xf32>, %c: memref<512x512xf32>) {
   linalg.generic {indexing_maps = [#lhs, #transposed, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<512x256xf32>, memref<512x256xf32>) outs(%c : memref<512x512xf32>) {
@@ -89,15 +89,15 @@ func.func @product(%a: memref<512x256xf32>, %b: memref<512x256xf32>, %c: memref<
 //      CHECK:   scf.for
 //      CHECK:     arith.remui
 //      CHECK:     vector.fma
-//      CHECK:   } {spmd.parts = 4 : i64}
+//      CHECK:   } {kernel.parts = 4 : i64}
 func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: memref<2x8192x64xf32>,
                      %m: memref<2x4096xf32>, %l: memref<2x4096xf32>, %acc: memref<2x4096x64xf32>) {
   %zero = arith.constant 0 : index
-  spmd.pair_step softmax ins(%q, %k, %v : memref<2x4096x64xf32>, memref<2x8192x64xf32>, memref<2x8192x64xf32>)
+  pairs.pair_step softmax ins(%q, %k, %v : memref<2x4096x64xf32>, memref<2x8192x64xf32>, memref<2x8192x64xf32>)
       at (%zero, %zero, %zero) outs(%m, %l, %acc : memref<2x4096xf32>, memref<2x4096xf32>, memref<2x4096x64xf32>)
       maps [#q, #k, #v, #row, #row, #out] score {
   ^bb0(%raw: f32, %b: i32, %i: i32, %j: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }
@@ -107,7 +107,7 @@ func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: m
 // Rows before the one that is under way are 31 at most: too little work, however often. Sizes of which nothing
 // is known are taken to be large.
 // CHECK-LABEL: func.func @index_of_a_loop(
-//   CHECK-NOT:   spmd.parts
+//   CHECK-NOT:   kernel.parts
 //       CHECK:   return
 func.func @index_of_a_loop(%a: memref<64x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096xf32>) {
   %zero = arith.constant 0 : index
@@ -133,7 +133,7 @@ func.func @index_of_a_loop(%a: memref<64x64xf32>, %b: memref<64x4096xf32>, %c: m
 // -----
 
 // CHECK-LABEL: func.func @any_size(
-//       CHECK:   spmd.parts = 4
+//       CHECK:   kernel.parts = 4
 func.func @any_size(%size: index, %a: memref<64x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096xf32>) {
   %factors = memref.subview %a[0, 0] [1, %size] [1, 1] : memref<64x64xf32> to memref<?xf32, strided<[1]>>
   %rows = memref.subview %b[0, 0] [%size, 4096] [1, 1] : memref<64x4096xf32> to memref<?x4096xf32, strided<[4096, 1]>>

@@ -157,7 +157,7 @@ func.func @spread_by_ranks(%a: tensor<1x4x8xf32>, %b: tensor<6x4x3xf32>) -> tens
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %one = arith.constant 1 : index
   %size = arith.constant 17 : index
-  %0 = spmd.dilate %a dim 2 by 2 first %one size %size fill %zero : tensor<1x4x8xf32>, tensor<f32> -> tensor<1x4x17xf32>
+  %0 = local.dilate %a dim 2 by 2 first %one size %size fill %zero : tensor<1x4x8xf32>, tensor<f32> -> tensor<1x4x17xf32>
   %1 = stablehlo.convolution(%0, %b) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {}
       {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x17xf32>, tensor<6x4x3xf32>) -> tensor<1x6x15xf32>
   return %1 : tensor<1x6x15xf32>

@@ -35,9 +35,9 @@ func.func @columns(%x: tensor<3x67x78xf32>) -> tensor<3x67x40xcomplex<f32>> {
 // CHECK-LABEL: func.func @complex
 //  CHECK-SAME:   %[[X:.*]]: tensor<3x5x8xcomplex<f64>>
 //       CHECK:   %[[ONE:.*]] = arith.constant 1.0
-//       CHECK:   %[[FIRST:.*]] = spmd.lines fourier dim 1 backward ins(%[[X]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<5xf64>, tensor<5xf64>) starts(%[[ONE]] : f64)
+//       CHECK:   %[[FIRST:.*]] = kernel.lines fourier dim 1 backward ins(%[[X]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<5xf64>, tensor<5xf64>) starts(%[[ONE]] : f64)
 //       CHECK:   %[[SCALE:.*]] = arith.constant 2.5{{0*}}e-02
-//       CHECK:   spmd.lines fourier dim 2 backward ins(%[[FIRST]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<8xf64>, tensor<8xf64>) starts(%[[SCALE]] : f64)
+//       CHECK:   kernel.lines fourier dim 2 backward ins(%[[FIRST]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<8xf64>, tensor<8xf64>) starts(%[[SCALE]] : f64)
 func.func @complex(%x: tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>> {
   %0 = stablehlo.fft %x, type = IFFT, length = [5, 8] : (tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>>
   return %0 : tensor<3x5x8xcomplex<f64>>
@@ -47,10 +47,10 @@ func.func @complex(%x: tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>>
 
 // So are real ones that fit in a block, the last dim first, or last; the other side has half of its numbers and one more.
 // CHECK-LABEL: func.func @real
-//       CHECK:   %[[FIRST:.*]] = spmd.lines fourier dim 2 ins(%{{.*}} : tensor<2x4x9xf32>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x5xcomplex<f32>>)
-//       CHECK:   %[[SECOND:.*]] = spmd.lines fourier dim 1 ins(%[[FIRST]],
-//       CHECK:   %[[THIRD:.*]] = spmd.lines fourier dim 1 backward ins(%[[SECOND]],
-//       CHECK:   spmd.lines fourier dim 2 backward ins(%[[THIRD]], %{{.*}} : tensor<2x4x5xcomplex<f32>>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x9xf32>)
+//       CHECK:   %[[FIRST:.*]] = kernel.lines fourier dim 2 ins(%{{.*}} : tensor<2x4x9xf32>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x5xcomplex<f32>>)
+//       CHECK:   %[[SECOND:.*]] = kernel.lines fourier dim 1 ins(%[[FIRST]],
+//       CHECK:   %[[THIRD:.*]] = kernel.lines fourier dim 1 backward ins(%[[SECOND]],
+//       CHECK:   kernel.lines fourier dim 2 backward ins(%[[THIRD]], %{{.*}} : tensor<2x4x5xcomplex<f32>>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x9xf32>)
 func.func @real(%x: tensor<2x4x9xf32>) -> tensor<2x4x9xf32> {
   %0 = stablehlo.fft %x, type = RFFT, length = [4, 9] : (tensor<2x4x9xf32>) -> tensor<2x4x5xcomplex<f32>>
   %1 = stablehlo.fft %0, type = IRFFT, length = [4, 9] : (tensor<2x4x5xcomplex<f32>>) -> tensor<2x4x9xf32>
@@ -61,7 +61,7 @@ func.func @real(%x: tensor<2x4x9xf32>) -> tensor<2x4x9xf32> {
 
 // Longer real lines are not.
 // CHECK-LABEL: func.func @long
-//   CHECK-NOT:   spmd.lines
+//   CHECK-NOT:   kernel.lines
 func.func @long(%x: tensor<1x16384xf32>) -> tensor<1x8193xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = RFFT, length = [16384] : (tensor<1x16384xf32>) -> tensor<1x8193xcomplex<f32>>
   return %0 : tensor<1x8193xcomplex<f32>>
@@ -71,7 +71,7 @@ func.func @long(%x: tensor<1x16384xf32>) -> tensor<1x8193xcomplex<f32>> {
 
 // A large prime is a product with a matrix.
 // CHECK-LABEL: func.func @prime
-//   CHECK-NOT:   spmd.lines
+//   CHECK-NOT:   kernel.lines
 func.func @prime(%x: tensor<2x67xcomplex<f32>>) -> tensor<2x67xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [67] : (tensor<2x67xcomplex<f32>>) -> tensor<2x67xcomplex<f32>>
   return %0 : tensor<2x67xcomplex<f32>>

@@ -7,8 +7,8 @@ spmd.mesh @mesh = <["x"=2]>
 // A chain on rows that ends in a sum is a loop with an accumulator; rows that are left
 // over when blocks have one size come behind it.
 // CHECK-LABEL: func.func @chain_of_rows(
-//  CHECK-SAME:   spmd.memory_plan = #spmd.memory_plan<fits = true, {{.*}}repeated = 0, loops = 1, added_percent = 0>
-//       CHECK:   %[[LOOP:.*]]:2 = stablehlo.while{{.*}}spmd.blocks = array<i64: {{[0-9]+}}, [[ROWS:[0-9]+]], 1009>
+//  CHECK-SAME:   local.memory_plan = #local.memory_plan<fits = true, {{.*}}repeated = 0, loops = 1, added_percent = 0>
+//       CHECK:   %[[LOOP:.*]]:2 = stablehlo.while{{.*}}local.blocks = array<i64: {{[0-9]+}}, [[ROWS:[0-9]+]], 1009>
 //       CHECK:     stablehlo.dynamic_slice {{.*}} -> tensor<[[ROWS]]x16xf32>
 //       CHECK:     stablehlo.dot_general {{.*}} -> tensor<[[ROWS]]x16xf32>
 //       CHECK:     stablehlo.tanh {{.*}} tensor<[[ROWS]]x16xf32>
@@ -35,7 +35,7 @@ func.func @chain_of_rows(%x: tensor<1009x16xf32>, %w: tensor<16x16xf32>) -> tens
 // TIGHT-LABEL: func.func @waits(
 //       TIGHT:   stablehlo.dot_general %arg0, %arg1
 //       TIGHT:   stablehlo.sort
-//       TIGHT:   %[[AGAIN:.*]]:2 = stablehlo.optimization_barrier {spmd.again = 1 : i64} %arg0, %arg1
+//       TIGHT:   %[[AGAIN:.*]]:2 = stablehlo.optimization_barrier {local.again = 1 : i64} %arg0, %arg1
 //       TIGHT:   %[[B:.*]] = stablehlo.dot_general %[[AGAIN]]#0, %[[AGAIN]]#1
 //       TIGHT:   stablehlo.dot_general %{{.*}}, %[[B]]
 func.func @waits(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -69,11 +69,11 @@ func.func @no_rows(%x: tensor<20000x16xbf16>, %y: tensor<20000x16xf32>, %start: 
 // What an exchange that is under way reads is held, and both of its halves read the same.
 // TIGHT-LABEL: func.func @under_way(
 //       TIGHT:   %[[SENT:.*]] = stablehlo.cosine
-//       TIGHT:   %[[TOKEN:.*]] = spmd.exchange_start %[[SENT]]
-//       TIGHT:   spmd.exchange_wait %[[TOKEN]] of %[[SENT]]
+//       TIGHT:   %[[TOKEN:.*]] = local.exchange_start %[[SENT]]
+//       TIGHT:   local.exchange_wait %[[TOKEN]] of %[[SENT]]
 func.func @under_way(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %0 = stablehlo.cosine %x : tensor<64x64xf32>
-  %token = spmd.exchange_start %0 : tensor<64x64xf32>
+  %token = local.exchange_start %0 : tensor<64x64xf32>
   %1 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %4 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -84,7 +84,7 @@ func.func @under_way(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
     %4 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %4 : tensor<i1>
   }) : (tensor<64x64xf32>) -> tensor<64x64xf32>
-  %3 = spmd.exchange_wait %token of %0 "reverse" [<dim 0 along ["x"] : [0:64, 64:128] -> [64:128, 0:64]>] on @mesh : tensor<64x64xf32> -> tensor<64x64xf32>
+  %3 = local.exchange_wait %token of %0 "reverse" [<dim 0 along ["x"] : [0:64, 64:128] -> [64:128, 0:64]>] on @mesh : tensor<64x64xf32> -> tensor<64x64xf32>
   %4 = stablehlo.add %2, %3 : tensor<64x64xf32>
   return %4 : tensor<64x64xf32>
 }

@@ -5,7 +5,7 @@
 //       CHECK:   %[[ZERO:.*]] = stablehlo.constant dense<0.0
 //       CHECK:   [<dim 0 along ["m"] : [0:4, 4:8] -> [8:12, 0:4]>] fill %[[ZERO]] : tensor<f32>
 //  CHECK-SAME:     tensor<4x3xf32> -> tensor<4x3xf32>
-//       CHECK:   spmd.all_reduce max %{{.*}} along ["m"]
+//       CHECK:   local.all_reduce max %{{.*}} along ["m"]
 spmd.mesh @mesh = <["d"=2, "m"=2]>
 func.func @free_axis(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"m"}, {"d"}]>}) -> tensor<8x6xf32> {
   %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"m"}, {?}]>] out [#spmd.sharding<@mesh, [{"m"}, {?}]>] along ["m"] {
@@ -25,7 +25,7 @@ func.func @free_axis(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 
 // Members count in the order of their group.
 // CHECK-LABEL: func.func @order(
-//       CHECK:   spmd.all_gather %{{.*}} [<dim 0 along ["x"] : [2:4, 0:2] -> [0:4, 0:4]>]
+//       CHECK:   local.all_gather %{{.*}} [<dim 0 along ["x"] : [2:4, 0:2] -> [0:4, 0:4]>]
 spmd.mesh @mesh = <["x"=2]>
 func.func @order(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32> {
   %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{}]>] along ["x"] {
@@ -40,7 +40,7 @@ func.func @order(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}
 
 // The rank's number is read from a table.
 // CHECK-LABEL: func.func @number(
-//       CHECK:   %[[RANK:.*]] = spmd.lookup [0, 1, 2, 3] along ["x", "y"]
+//       CHECK:   %[[RANK:.*]] = local.lookup [0, 1, 2, 3] along ["x", "y"]
 //       CHECK:   arith.index_cast %[[RANK]]
 spmd.mesh @mesh = <["x"=2, "y"=2]>
 func.func @number(%x: tensor<ui32>) -> tensor<4xui32> {

@@ -5,30 +5,30 @@ sdy.mesh @mesh = <["x"=4]>
 
 // The columns are enough: one exchange there and one back.
 // CHECK-LABEL: func.func @main(
-// CHECK: %[[COLUMNS:.*]] = spmd.all_to_all %{{.*}} reason "'stablehlo.sort' has a dim whole that is cut, and another cut meanwhile"{{.*}} : tensor<2x8xf32> -> tensor<8x2xf32>
+// CHECK: %[[COLUMNS:.*]] = local.all_to_all %{{.*}} reason "'stablehlo.sort' has a dim whole that is cut, and another cut meanwhile"{{.*}} : tensor<2x8xf32> -> tensor<8x2xf32>
 // CHECK: %[[SORTED:.*]] = "stablehlo.sort"(%[[COLUMNS]])
-// CHECK: spmd.all_to_all %[[SORTED]]{{.*}} : tensor<8x2xf32> -> tensor<2x8xf32>
+// CHECK: local.all_to_all %[[SORTED]]{{.*}} : tensor<8x2xf32> -> tensor<2x8xf32>
 
 // No other dim: four blocks are sorted, and merged in the three rounds of merge
 // exchange. The places are among the operands already.
 // CHECK: "stablehlo.sort"({{.*}}) <{dimension = 0 : i64, is_stable = true}>
-// CHECK-COUNT-2: spmd.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [8:12, 12:16, 0:4, 4:8]>]
+// CHECK-COUNT-2: local.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [8:12, 12:16, 0:4, 4:8]>]
 // CHECK: stablehlo.concatenate %{{.*}}, %{{.*}}, dim = 0 : (tensor<4xi32>, tensor<4xi32>) -> tensor<8xi32>
 // CHECK: "stablehlo.sort"({{.*}}) <{dimension = 0 : i64, is_stable = true}>
-// CHECK-COUNT-2: spmd.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [4:8, 0:4, 12:16, 8:12]>]
-// CHECK-COUNT-2: spmd.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [0:0, 8:12, 4:8, 12:12]>]
+// CHECK-COUNT-2: local.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [4:8, 0:4, 12:16, 8:12]>]
+// CHECK-COUNT-2: local.{{rebalance|halo_exchange}} %{{.*}} [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [0:0, 8:12, 4:8, 12:12]>]
 
 // Two candidates a rank, to the rank that picks for their row. All ranks need what it picks.
 // CHECK: chlo.top_k(%{{.*}}, k = 2) : tensor<3x16xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
-// CHECK: spmd.all_to_all {{.*}} reason "'chlo.top_k' picks from the candidates of all ranks"{{.*}} : tensor<3x2xf32> -> tensor<?x8xf32>
-// CHECK: spmd.all_gather {{.*}} reason "'chlo.top_k' gives what it picked to the ranks that need it"{{.*}} : tensor<?x2xf32> -> tensor<3x2xf32>
+// CHECK: local.all_to_all {{.*}} reason "'chlo.top_k' picks from the candidates of all ranks"{{.*}} : tensor<3x2xf32> -> tensor<?x8xf32>
+// CHECK: local.all_gather {{.*}} reason "'chlo.top_k' gives what it picked to the ranks that need it"{{.*}} : tensor<?x2xf32> -> tensor<3x2xf32>
 
 // One value a rank.
-// CHECK: spmd.all_gather {{.*}} reason "'stablehlo.reduce' combines one value a rank"{{.*}} : tensor<1x3xf32> -> tensor<4x3xf32>
+// CHECK: local.all_gather {{.*}} reason "'stablehlo.reduce' combines one value a rank"{{.*}} : tensor<1x3xf32> -> tensor<4x3xf32>
 
 // One total a rank, to the ranks behind it; the block stays. What all elements of
 // those ranks start from is a sum in f64.
-// CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4] -> [0:0, 0:1, 0:2, 0:3]>] {{.*}} : tensor<1x3xf64> -> tensor<?x3xf64>
+// CHECK: local.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:1, 1:2, 2:3, 3:4] -> [0:0, 0:1, 0:2, 0:3]>] {{.*}} : tensor<1x3xf64> -> tensor<?x3xf64>
 // CHECK: "stablehlo.reduce_window"({{.*}}) <{{{.*}}window_dimensions = array<i64: 1, 5>{{.*}}}>
 // CHECK-NOT: all_gather
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},

@@ -29,7 +29,7 @@ func.func @parts_enter(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 // CHECK-LABEL: func @parts_between_regions(
 //  CHECK-SAME:   %[[A:.*]]: tensor<2xf32>
 //       CHECK:   %[[OUT:.*]] = stablehlo.negate %[[A]]
-//       CHECK:   %[[SUM:.*]] = spmd.all_reduce sum %[[OUT]] along ["x"]
+//       CHECK:   %[[SUM:.*]] = local.all_reduce sum %[[OUT]] along ["x"]
 //       CHECK:   %[[OWN:.*]] = stablehlo.abs %[[OUT]]
 //       CHECK:   return %[[OWN]], %[[SUM]]
 func.func @parts_between_regions(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}, tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) {
@@ -50,7 +50,7 @@ func.func @parts_between_regions(%a: tensor<4xf32> {spmd.sharding = #spmd.shardi
 // CHECK-LABEL: func @whole_enters(
 //  CHECK-SAME:   %[[A:.*]]: tensor<2xf32>
 //   CHECK-DAG:   %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<2xf32>
-//   CHECK-DAG:   spmd.lookup [1, 0] along ["x"]
+//   CHECK-DAG:   local.lookup [1, 0] along ["x"]
 //       CHECK:   %[[PART:.*]] = stablehlo.select %{{.*}}, %[[A]], %[[ZERO]]
 //       CHECK:   return %[[PART]]
 func.func @whole_enters(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) -> (tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
@@ -64,7 +64,7 @@ func.func @whole_enters(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh,
 // What is summed and cut again is scattered while it is summed.
 // CHECK-LABEL: func @parts_are_cut(
 //  CHECK-SAME:   %[[A:.*]]: tensor<2xf32>
-//       CHECK:   %[[SUM:.*]] = spmd.reduce_scatter sum %[[A]] along ["x"]
+//       CHECK:   %[[SUM:.*]] = local.reduce_scatter sum %[[A]] along ["x"]
 //       CHECK:   return %[[SUM]]
 func.func @parts_are_cut(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
   %0 = spmd.manual(%a) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{}], partial = {"x" = sum}>] along ["x"] {
@@ -77,9 +77,9 @@ func.func @parts_are_cut(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh
 // A rank's part of a scatter that leaves in parts is what the rank scatters.
 // CHECK-LABEL: func @scatter_leaves_in_parts(
 //       CHECK:   stablehlo.constant
-//   CHECK-NOT:   spmd.
+//   CHECK-NOT:   {{(spmd|local)[.]}}
 //       CHECK:   %[[PART:.*]] = "stablehlo.scatter"
-//   CHECK-NOT:   spmd.
+//   CHECK-NOT:   {{(spmd|local)[.]}}
 //       CHECK:   return %[[PART]]
 func.func @scatter_leaves_in_parts(%i: tensor<4x1xi32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}, %u: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
   %zero = stablehlo.constant dense<0.0> : tensor<2xf32>

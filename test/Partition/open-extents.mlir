@@ -8,10 +8,10 @@
 // CHECK: spmd.mesh @mesh = <["x"=2], #spmd.extents<[dim [0, 0] = [[N:[0-9]+]], dim [0, 1] = [[M:[0-9]+]]
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[X:.*]]: tensor<?x?xf32> {{.*}}{"x" sizes [{{.*}}] by #spmd.formula<given [0, 0, [[N]]]>}, {}
-// CHECK-NOT: spmd.halo_exchange
+// CHECK-NOT: local.halo_exchange
 // CHECK: %[[ROWS:.*]] = stablehlo.reduce(%[[X]]
 // CHECK-SAME: dimensions = [0] : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>
-// CHECK: spmd.all_reduce sum %[[ROWS]]
+// CHECK: local.all_reduce sum %[[ROWS]]
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<?x?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<?xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -24,7 +24,7 @@ func.func @main(%x: tensor<?x?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 // A size that a value is made of is asked for when the program runs.
 // CHECK: dim [0, 0] = [[N:[0-9]+]]
 // CHECK-LABEL: func.func @main
-// CHECK: %[[COUNT:.*]] = spmd.lookup [[[N]]] along [] on @mesh by <size (#spmd.formula<shards (#spmd.formula<whole [[[N]]]>)>)>
+// CHECK: %[[COUNT:.*]] = local.lookup [[[N]]] along [] on @mesh by <size (#spmd.formula<shards (#spmd.formula<whole [[[N]]]>)>)>
 // CHECK: arith.index_cast %[[COUNT]]
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<i32> {
@@ -36,10 +36,10 @@ func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 
 // Where padding below depends on a remainder, the slice that begins by so much later reads its block and one row more.
 // CHECK-LABEL: func.func @main
-// CHECK-NOT: spmd.{{all_gather|row_plan}}
-// CHECK: spmd.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.dynamic_slice' reads past its block of dim 1"
-// CHECK: spmd.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.convolution' reads past its block of dim 1"
-// CHECK-NOT: spmd.{{all_gather|row_plan|halo_exchange}}
+// CHECK-NOT: local.{{all_gather|row_plan}}
+// CHECK: local.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.dynamic_slice' reads past its block of dim 1"
+// CHECK: local.halo_exchange {{.*}} reason "operand 0 of 'stablehlo.convolution' reads past its block of dim 1"
+// CHECK-NOT: local.{{all_gather|row_plan|halo_exchange}}
 // CHECK: return
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<2x?x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %w: tensor<3x3x4xf32>) -> tensor<2x?x4xf32> {

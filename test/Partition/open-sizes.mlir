@@ -5,7 +5,7 @@
 // moved; its halo is of whatever sizes.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[X:.*]]: tensor<1x1x?xf32> {{.*}}{"x" sizes [8, 8] by #spmd.formula<given [0, 2, 16]>}
-// CHECK: %[[HALO:.*]] = spmd.halo_exchange %[[X]]
+// CHECK: %[[HALO:.*]] = local.halo_exchange %[[X]]
 // CHECK-SAME: [0:8, 8:16] -> [-1:9, 7:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 2, 16]>)>
 // CHECK-SAME: -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 2, 16]>)>, #spmd.formula<same [0, 3]>)>
 // CHECK-NEXT: %[[Y:.*]] = stablehlo.convolution(%[[HALO]]
@@ -24,9 +24,9 @@ func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 // Every second row: each rank has those of its block, whatever that is. What of
 // it is taken follows from a parity that only a binding knows.
 // CHECK-LABEL: func.func @main
-// CHECK-NOT: spmd.halo_exchange
-// CHECK: %[[FROM:.*]] = spmd.lookup {{.*}} by <offset (#spmd.formula<kept (
-// CHECK: %[[ROWS:.*]] = spmd.lookup [4, 4] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<affine [1, 0, 2, 8] (
+// CHECK-NOT: local.halo_exchange
+// CHECK: %[[FROM:.*]] = local.lookup {{.*}} by <offset (#spmd.formula<kept (
+// CHECK: %[[ROWS:.*]] = local.lookup [4, 4] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<affine [1, 0, 2, 8] (
 // CHECK: tensor.extract_slice %arg0[%[[FROM]], 0]
 // CHECK: %[[PART:.*]] = tensor.extract_slice {{.*}}[0, 0] [%[[ROWS]], 4] [2, 1]
 // CHECK: return %[[PART]]
@@ -41,7 +41,7 @@ func.func @main(%x: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 // Two arguments arrive in sizes of their own: one is moved to where the other
 // is, though both are halves in the binding by which costs are estimated.
 // CHECK-LABEL: func.func @main
-// CHECK: spmd.halo_exchange {{.*}} [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given
+// CHECK: local.halo_exchange {{.*}} [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given
 // CHECK: stablehlo.add
 // CHECK: return
 sdy.mesh @mesh = <["x"=2]>
@@ -56,7 +56,7 @@ func.func @main(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 // A rank without rows sums nothing: the kernel is given no row of zeros, and
 // neither is copied.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[HALO:.*]] = spmd.halo_exchange %arg0 {{.*}} -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 2, 16]>)>, #spmd.formula<same [0, 3]>)>
+// CHECK: %[[HALO:.*]] = local.halo_exchange %arg0 {{.*}} -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 2, 16]>)>, #spmd.formula<same [0, 3]>)>
 // CHECK-NOT: tensor.pad
 // CHECK: stablehlo.convolution(%[[HALO]], %arg1)
 // CHECK: stablehlo.convolution(%[[HALO]], %arg0)

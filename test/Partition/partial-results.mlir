@@ -8,12 +8,12 @@ spmd.mesh @mesh = <["x"=2, "y"=2]>
 // What was to be combined for it alone is not.
 // CHECK-LABEL: func @sums_stay_parts(
 //  CHECK-SAME:   -> (tensor<4x4xf32> {{{.*}}partial = {"x" = sum}>})
-//   CHECK-NOT:   spmd.all_reduce
+//   CHECK-NOT:   local.all_reduce
 //       CHECK:   %[[PART:.*]] = stablehlo.dot_general
 //       CHECK:   return %[[PART]]
 // WHOLE-LABEL: func @sums_stay_parts(
 //   WHOLE-NOT:   partial =
-//       WHOLE:   spmd.all_reduce sum
+//       WHOLE:   local.all_reduce sum
 func.func @sums_stay_parts(%a: tensor<4x2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<2x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}], partial = {"x" = sum}>}) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
@@ -23,7 +23,7 @@ func.func @sums_stay_parts(%a: tensor<4x2xf32> {spmd.sharding = #spmd.sharding<@
 // CHECK-LABEL: func @first_rank_gives(
 //  CHECK-SAME:   %[[A:.*]]: tensor<4xf32>
 //   CHECK-DAG:   %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<4xf32>
-//   CHECK-DAG:   %[[FIRST:.*]] = spmd.lookup [1, 0] along ["x"]
+//   CHECK-DAG:   %[[FIRST:.*]] = local.lookup [1, 0] along ["x"]
 //       CHECK:   %[[GIVES:.*]] = stablehlo.convert %{{.*}} : (tensor<i64>) -> tensor<i1>
 //       CHECK:   stablehlo.select %[[GIVES]], %[[A]], %[[ZERO]]
 func.func @first_rank_gives(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) -> (tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
@@ -32,7 +32,7 @@ func.func @first_rank_gives(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@m
 
 // Of what is combined along both axes, parts along one are left to give.
 // CHECK-LABEL: func @one_of_two_axes(
-//       CHECK:   %[[SUM:.*]] = spmd.all_reduce sum %{{.*}} along ["x", "y"]
+//       CHECK:   %[[SUM:.*]] = local.all_reduce sum %{{.*}} along ["x", "y"]
 //       CHECK:   stablehlo.select %{{.*}}, %[[SUM]], %{{.*}}
 func.func @one_of_two_axes(%a: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x", "y"}]>}, %b: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}], partial = {"x" = sum}>}) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>
@@ -42,9 +42,9 @@ func.func @one_of_two_axes(%a: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@
 // Of blocks each rank gives its own, with zeros around it.
 // CHECK-LABEL: func @own_block(
 //  CHECK-SAME:   %[[A:.*]]: tensor<2x3xf32>
-//   CHECK-DAG:   %[[LOW:.*]] = spmd.lookup [0, 2] along ["x"]
-//   CHECK-DAG:   %[[HIGH:.*]] = spmd.lookup [2, 0] along ["x"]
-//   CHECK-NOT:   spmd.all_gather
+//   CHECK-DAG:   %[[LOW:.*]] = local.lookup [0, 2] along ["x"]
+//   CHECK-DAG:   %[[HIGH:.*]] = local.lookup [2, 0] along ["x"]
+//   CHECK-NOT:   local.all_gather
 //       CHECK:   tensor.pad %[[A]] low[%[[LOW]], 0] high[%[[HIGH]], 0]
 func.func @own_block(%a: tensor<4x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}], partial = {"x" = sum}>}) {
   return %a : tensor<4x3xf32>
@@ -67,7 +67,7 @@ func.func @greatest(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}
 //       CHECK:   stablehlo.select %{{.*}}, %[[A]], %[[ZERO]]
 //  EVEN-LABEL: func @uneven_blocks(
 //   EVEN-SAME:   -> (tensor<5xf32> {{{.*}}#spmd.sharding<@mesh, [{}], partial = {"x" = sum}>})
-//        EVEN:   %[[GATHERED:.*]] = spmd.all_gather
+//        EVEN:   %[[GATHERED:.*]] = local.all_gather
 //        EVEN:   stablehlo.select %{{.*}}, %[[GATHERED]], %{{.*}} : tensor<i1>, tensor<5xf32>
 func.func @uneven_blocks(%a: tensor<5xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"y"}]>}) -> (tensor<5xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"y"}], partial = {"x" = sum}>}) {
   return %a : tensor<5xf32>

@@ -6,8 +6,8 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
 //  CHECK-SAME:   %[[TABLE:.*]]: tensor<1000x64xf32> {
 //   CHECK-NOT:   all_gather
-//       CHECK:   %[[PLAN:.*]] = spmd.row_plan %{{.*}} vector 1 components [0] slices [1] rows [<dim 0 along ["x"] : [0:1000, 1000:2000, 2000:3000, 3000:4000] -> [0:1, 0:1, 0:1, 0:1]>] batch [<dim 0 along ["x"] : [0:50, 50:100, 100:150, 150:200] -> {{.*}}>]
-//       CHECK:   spmd.gather_rows %[[PLAN]] of %[[TABLE]] first 0 {{.*}} : tensor<1000x64xf32> -> tensor<50x64xf32>
+//       CHECK:   %[[PLAN:.*]] = local.row_plan %{{.*}} vector 1 components [0] slices [1] rows [<dim 0 along ["x"] : [0:1000, 1000:2000, 2000:3000, 3000:4000] -> [0:1, 0:1, 0:1, 0:1]>] batch [<dim 0 along ["x"] : [0:50, 50:100, 100:150, 150:200] -> {{.*}}>]
+//       CHECK:   local.gather_rows %[[PLAN]] of %[[TABLE]] first 0 {{.*}} : tensor<1000x64xf32> -> tensor<50x64xf32>
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %indices: tensor<200x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<200x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
@@ -20,7 +20,7 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // A tiny one is gathered: less moves than the ranks would say to one another.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
-//       CHECK:   %[[WHOLE:.*]] = spmd.all_gather %{{.*}} : tensor<2x3xf32> -> tensor<8x3xf32>
+//       CHECK:   %[[WHOLE:.*]] = local.all_gather %{{.*}} : tensor<2x3xf32> -> tensor<8x3xf32>
 //   CHECK-NOT:   row_plan
 //       CHECK:   "stablehlo.gather"(%[[WHOLE]],
 func.func @main(%table: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
@@ -37,8 +37,8 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
 //   CHECK-NOT:   all_reduce
 //   CHECK-NOT:   all_gather
-//       CHECK:   %[[PLAN:.*]] = spmd.row_plan
-//       CHECK:   spmd.scatter_rows %[[PLAN]] by sum %{{.*}} into %{{.*}} : tensor<50x64xf32>, tensor<1000x64xf32>
+//       CHECK:   %[[PLAN:.*]] = local.row_plan
+//       CHECK:   local.scatter_rows %[[PLAN]] by sum %{{.*}} into %{{.*}} : tensor<50x64xf32>, tensor<1000x64xf32>
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %indices: tensor<200x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %updates: tensor<200x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
@@ -58,7 +58,7 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
 //   CHECK-NOT:   row_plan
-//       CHECK:   %[[BEGIN:.*]] = spmd.lookup [0, 1000, 2000, 3000] along ["x"]
+//       CHECK:   %[[BEGIN:.*]] = local.lookup [0, 1000, 2000, 3000] along ["x"]
 //       CHECK:   %[[LOCAL:.*]] = stablehlo.subtract %{{.*}} : tensor<200x1xi64>
 //       CHECK:   "stablehlo.scatter"(%{{.*}}, %[[LOCAL]], %{{.*}})
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
@@ -79,8 +79,8 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
 //   CHECK-NOT:   all_gather
-//       CHECK:   spmd.row_plan %{{.*}} vector 0 components [0] slices [200] rows [<dim 0 along ["x"] : [0:1000, 1000:2000, 2000:3000, 3000:4000] -> [0:50, 50:100, 100:150, 150:200]>] batch []
-//       CHECK:   spmd.gather_rows {{.*}} : tensor<1000x64xf32> -> tensor<50x64xf32>
+//       CHECK:   local.row_plan %{{.*}} vector 0 components [0] slices [200] rows [<dim 0 along ["x"] : [0:1000, 1000:2000, 2000:3000, 3000:4000] -> [0:50, 50:100, 100:150, 150:200]>] batch []
+//       CHECK:   local.gather_rows {{.*}} : tensor<1000x64xf32> -> tensor<50x64xf32>
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<i32>, %zero: tensor<i32>)
     -> (tensor<200x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = stablehlo.dynamic_slice %table, %start, %zero, sizes = [200, 64] : (tensor<4000x64xf32>, tensor<i32>, tensor<i32>) -> tensor<200x64xf32>
@@ -92,9 +92,9 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // Of a slice of all rows but ten, each rank reads ten rows more than it takes, wherever the slice begins.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
-//   CHECK-NOT:   spmd.{{all_gather|row_plan}}
-//       CHECK:   %[[GROWN:.*]] = spmd.halo_exchange {{.*}} -> tensor<1005x64xf32>
-//   CHECK-NOT:   spmd.{{all_gather|row_plan|halo_exchange}}
+//   CHECK-NOT:   local.{{all_gather|row_plan}}
+//       CHECK:   %[[GROWN:.*]] = local.halo_exchange {{.*}} -> tensor<1005x64xf32>
+//   CHECK-NOT:   local.{{all_gather|row_plan|halo_exchange}}
 //       CHECK:   stablehlo.dynamic_slice %[[GROWN]], {{.*}}, sizes = [995, 64]
 func.func @main(%table: tensor<3990x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<i32>, %zero: tensor<i32>)
     -> (tensor<3980x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
@@ -107,8 +107,8 @@ func.func @main(%table: tensor<3990x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // Of a slice that leaves out more rows than a rank has, rows are asked for.
 sdy.mesh @mesh = <["x"=40]>
 // CHECK-LABEL: func @main(
-//   CHECK-NOT:   spmd.{{all_gather|halo_exchange}}
-//       CHECK:   spmd.row_plan
+//   CHECK-NOT:   local.{{all_gather|halo_exchange}}
+//       CHECK:   local.row_plan
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<i32>, %zero: tensor<i32>)
     -> (tensor<3880x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = stablehlo.dynamic_slice %table, %start, %zero, sizes = [3880, 64] : (tensor<4000x64xf32>, tensor<i32>, tensor<i32>) -> tensor<3880x64xf32>
@@ -120,7 +120,7 @@ func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // Owners write their part of an update that all ranks have: nothing moves.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: func @main(
-//   CHECK-NOT:   spmd.{{all_gather|row_plan|all_reduce|rebalance}}
+//   CHECK-NOT:   local.{{all_gather|row_plan|all_reduce|rebalance}}
 //       CHECK:   %[[PART:.*]] = tensor.extract_slice
 //       CHECK:   tensor.insert_slice %[[PART]] into %{{.*}} : tensor<?x64xf32> into tensor<1000x64xf32>
 func.func @main(%table: tensor<4000x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},

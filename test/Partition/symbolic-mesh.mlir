@@ -7,14 +7,14 @@
 // CHECK: spmd.mesh @mesh = <["x"=2 symbolic]>
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[X:.*]]: tensor<1x1x?xf32> {{.*}}{"x" sizes [8, 8] by #spmd.formula<given [0, 2, 16, -1]>}
-// CHECK: %[[HALO:.*]] = spmd.halo_exchange %[[X]]
+// CHECK: %[[HALO:.*]] = local.halo_exchange %[[X]]
 // CHECK-NEXT: %[[Y:.*]] = stablehlo.convolution(%[[HALO]]
 // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %[[Y]], %[[X]]
 // CHECK-NEXT: return %[[SUM]] : tensor<1x1x?xf32>
 // FOUR: spmd.mesh @mesh = <["x"=4 symbolic]>
 // FOUR-LABEL: func.func @main
 // FOUR-SAME: %[[X:.*]]: tensor<1x1x?xf32> {{.*}}{"x" sizes [4, 4, 4, 4] by #spmd.formula<given [0, 2, 16, -1]>}
-// FOUR: %[[HALO:.*]] = spmd.halo_exchange %[[X]]
+// FOUR: %[[HALO:.*]] = local.halo_exchange %[[X]]
 // FOUR-NEXT: %[[Y:.*]] = stablehlo.convolution(%[[HALO]]
 // FOUR-NEXT: %[[SUM:.*]] = stablehlo.add %[[Y]], %[[X]]
 // FOUR-NEXT: return %[[SUM]] : tensor<1x1x?xf32>
@@ -32,11 +32,11 @@ func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 // ranks: in another binding not two. Where a shard begins is looked up by that.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: tensor<?xf32> {{.*}}[{"x"}]
-// CHECK: spmd.lookup [0, 6] along ["x"] {{.*}}by <begin{{.*}}<shards [0]{{.*}}<balanced [12, -1]>
+// CHECK: local.lookup [0, 6] along ["x"] {{.*}}by <begin{{.*}}<shards [0]{{.*}}<balanced [12, -1]>
 // CHECK: return {{.*}} : tensor<?xf32>
 // FOUR-LABEL: func.func @main
 // FOUR-SAME: tensor<?xf32> {{.*}}[{"x"}]
-// FOUR: spmd.lookup [0, 3, 6, 9] along ["x"] {{.*}}by <begin{{.*}}<shards [0]{{.*}}<balanced [12, -1]>
+// FOUR: local.lookup [0, 3, 6, 9] along ["x"] {{.*}}by <begin{{.*}}<shards [0]{{.*}}<balanced [12, -1]>
 // FOUR: return {{.*}} : tensor<?xf32>
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%x: tensor<12xf32>) -> tensor<12xf32> {
@@ -50,10 +50,10 @@ func.func @main(%x: tensor<12xf32>) -> tensor<12xf32> {
 
 // A sum over the ranks names the axis; how many these are stands nowhere.
 // CHECK-LABEL: func.func @main
-// CHECK: spmd.all_reduce sum {{.*}} along ["x"]
+// CHECK: local.all_reduce sum {{.*}} along ["x"]
 // CHECK: return {{.*}} : tensor<f32>
 // FOUR-LABEL: func.func @main
-// FOUR: spmd.all_reduce sum {{.*}} along ["x"]
+// FOUR: local.all_reduce sum {{.*}} along ["x"]
 // FOUR: return {{.*}} : tensor<f32>
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%x: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<f32> {

@@ -57,7 +57,7 @@ def attention(rows: int, *, causal: bool = False, gradient: bool = False) -> str
     band = "{band_upper = 0 : i64}" if causal else ""
     score = """score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   }"""
     if causal:
         score = """score {
@@ -65,13 +65,13 @@ def attention(rows: int, *, causal: bool = False, gradient: bool = False) -> str
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %2 = stablehlo.select %1, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   }"""
     maps = "".join(
         f"#{name} = affine_map<(h, q, k, d, e) -> ({dims})>\n"
         for name, dims in {"q": "h, q, d", "k": "h, k, d", "v": "h, k, e", "o": "h, q, e", "r": "h, q"}.items()
     )
-    body = f"""  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band} {score}
+    body = f"""  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band} {score}
       : ({q}, {q}, {q}) -> ({q}, {row}, {row})
 """
     if not gradient:
@@ -82,9 +82,9 @@ def attention(rows: int, *, causal: bool = False, gradient: bool = False) -> str
   %og = stablehlo.multiply %0#0, %part : {q}
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [2] : ({q}, tensor<f32>) -> {row}
-  %d:3 = spmd.attention_backward %q, %k, %v, %0#1, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band} {score} slope {{
+  %d:3 = pairs.attention_backward %q, %k, %v, %0#1, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band} {score} slope {{
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %ds : tensor<f32>
+    pairs.yield %ds : tensor<f32>
   }} : ({q}, {q}, {q}, {row}, {row}, {q}) -> ({q}, {q}, {q})
   return %d#0, %d#1, %d#2 : {q}, {q}, {q}
 }}
@@ -98,15 +98,15 @@ def neighbours(rows: int) -> str:
 #k = affine_map<(q, k, d, e) -> (k, d)>
 #o = affine_map<(q, k, d, e) -> (q, e)>
 func.func @main(%q: {points} {cut}, %k: {points} {cut}) -> ({best} {cut}, {places} {cut}) {{
-  %0:2 = spmd.all_pairs top_k %q, %k maps [#q, #k, #o, #o] pair {{
+  %0:2 = pairs.all_pairs top_k %q, %k maps [#q, #k, #o, #o] pair {{
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.subtract %a, %b : tensor<f32>
     %2 = stablehlo.multiply %1, %1 : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   }} score {{
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %1 = stablehlo.negate %raw : tensor<f32>
-    spmd.yield %1 : tensor<f32>
+    pairs.yield %1 : tensor<f32>
   }} : ({points}, {points}) -> ({best}, {places})
   return %0#0, %0#1 : {best}, {places}
 }}

@@ -17,9 +17,9 @@ spmd.mesh @mesh = <["x"=4]>
 //   CHECK-NOT:   spmd.deal
 //       CHECK:   spmd.order_note = "order zigzag not carried through the program: dealing out takes more than the {{[0-9.]+}} ms that 1 op on all pairs would gain"
 func.func @one(%q: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}, %k: !t, %v: !t) -> !t {
-  %o, %m, %l = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %o, %m, %l = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   return %o : !t
 }
@@ -27,22 +27,22 @@ func.func @one(%q: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}, 
 // The results are put in order where they are small: before the product, whose other end somebody reads in order.
 // CHECK-LABEL: func @two(
 //  CHECK-SAME:   %[[X:[^:]*]]: tensor<8x4096x64xf32>
-//       CHECK:   %[[D:.*]] = spmd.deal %[[X]] dim 1 sizes [1024, 1024, 1024, 1024] reason "for 'spmd.all_pairs' at {{.*}} (order zigzag carried through the program for 2 ops on all pairs: dealing out takes {{[0-9.]+}} ms, each op for itself {{[0-9.]+}} ms more)"
-//       CHECK:   %[[A:.*]]:3 = spmd.all_pairs softmax %[[D]], %[[D]], %[[D]]{{.*}} key_order = array<i64: 1024, 1024, 1024, 1024>, query_order = array<i64: 1024, 1024, 1024, 1024>
+//       CHECK:   %[[D:.*]] = spmd.deal %[[X]] dim 1 sizes [1024, 1024, 1024, 1024] reason "for 'pairs.all_pairs' at {{.*}} (order zigzag carried through the program for 2 ops on all pairs: dealing out takes {{[0-9.]+}} ms, each op for itself {{[0-9.]+}} ms more)"
+//       CHECK:   %[[A:.*]]:3 = pairs.all_pairs softmax %[[D]], %[[D]], %[[D]]{{.*}} key_order = array<i64: 1024, 1024, 1024, 1024>, query_order = array<i64: 1024, 1024, 1024, 1024>
 //       CHECK:   %[[S:.*]] = stablehlo.sine %[[A]]#0
-//       CHECK:   %[[B:.*]]:3 = spmd.all_pairs softmax %[[S]], %[[S]], %[[S]]
+//       CHECK:   %[[B:.*]]:3 = pairs.all_pairs softmax %[[S]], %[[S]], %[[S]]
 //       CHECK:   %[[BACK:.*]] = spmd.deal %[[B]]#0 dim 1 sizes [1024, 1024, 1024, 1024] back
 //       CHECK:   %[[P:.*]] = stablehlo.dot_general %[[BACK]],
 //       CHECK:   stablehlo.slice %[[P]]
 func.func @two(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}, %w: tensor<64x900xf32>) -> tensor<8x4095x900xf32> {
-  %a, %m, %l = spmd.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %a, %m, %l = pairs.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   %s = stablehlo.sine %a : !t
-  %b, %m1, %l1 = spmd.all_pairs softmax %s, %s, %s maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %b, %m1, %l1 = pairs.all_pairs softmax %s, %s, %s maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   %p = stablehlo.dot_general %b, %w, contracting_dims = [2] x [0] : (!t, tensor<64x900xf32>) -> tensor<8x4096x900xf32>
   %n = stablehlo.slice %p [0:8, 1:4096, 0:900] : (tensor<8x4096x900xf32>) -> tensor<8x4095x900xf32>
@@ -65,9 +65,9 @@ func.func @loop(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
     %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>
   } do {
-    %a, %m, %l = spmd.all_pairs softmax %y, %y, %y maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+    %a, %m, %l = pairs.all_pairs softmax %y, %y, %y maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
     %one = stablehlo.constant dense<1> : tensor<i32>
     %2 = stablehlo.add %i, %one : tensor<i32>
@@ -82,24 +82,24 @@ func.func @loop(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
 // CHECK-LABEL: func @said(
 //   CHECK-NOT:   spmd.deal
 func.func @uneven(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x" sizes [4000, 0, 90, 6]}, {}]>}) -> !t {
-  %a, %m, %l = spmd.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %a, %m, %l = pairs.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
-  %b, %m1, %l1 = spmd.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %b, %m1, %l1 = pairs.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   return %b : !t
 }
 func.func @said(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}) -> !t {
-  %a, %m, %l = spmd.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = #spmd.way<zigzag>} score {
+  %a, %m, %l = pairs.all_pairs softmax %x, %x, %x maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, pairs.way = #pairs.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
-  %b, %m1, %l1 = spmd.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, spmd.way = #spmd.way<zigzag>} score {
+  %b, %m1, %l1 = pairs.all_pairs softmax %a, %a, %a maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64, pairs.way = #pairs.way<zigzag>} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i0: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   return %b : !t
 }

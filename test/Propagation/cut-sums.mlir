@@ -7,10 +7,10 @@
 // what each rank has of the result.
 // CHECK-LABEL: func.func @main(
 //   CHECK-NOT:   all_gather
-//       CHECK:   %[[A:.*]] = spmd.all_to_all {{.*}} -> tensor<8x1024xf32>
-//       CHECK:   %[[B:.*]] = spmd.exchange_wait {{.*}} "all_to_all" {{.*}} -> tensor<1024x8xf32>
+//       CHECK:   %[[A:.*]] = local.all_to_all {{.*}} -> tensor<8x1024xf32>
+//       CHECK:   %[[B:.*]] = local.exchange_wait {{.*}} "all_to_all" {{.*}} -> tensor<1024x8xf32>
 //       CHECK:   %[[PART:.*]] = stablehlo.dot_general %[[A]], %[[B]]
-//       CHECK:   spmd.reduce_scatter sum %[[PART]]
+//       CHECK:   local.reduce_scatter sum %[[PART]]
 //   CHECK-NOT:   all_gather
 //         RAN: 3 communication ops per step move 197376 bytes
 //         RAN: output 0: f32 [8, 8] as unsharded

@@ -79,13 +79,13 @@ func.func @loop(%a: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-LABEL: func @attention(
 //       CHECK:   %[[ROWS:.*]] = spmd.deal %arg1 dim 0 sizes [4, 4]
 //       CHECK:   %[[BIAS:.*]] = spmd.deal %[[ROWS]] dim 1 sizes [4, 4]
-//       CHECK:   spmd.all_pairs softmax {{.*}} extras(%[[BIAS]]) {{.*}}key_order = array<i64: 4, 4>, query_order = array<i64: 4, 4>
+//       CHECK:   pairs.all_pairs softmax {{.*}} extras(%[[BIAS]]) {{.*}}key_order = array<i64: 4, 4>, query_order = array<i64: 4, 4>
 func.func @attention(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order zigzag}, {}]>}, %bias: tensor<8x8xf32>) -> tensor<8x4xf32> {
   %y = stablehlo.negate %x : tensor<8x4xf32>
-  %o, %max, %sum = spmd.all_pairs softmax %x, %y, %y extras(%bias) maps [#q, #k, #v, #b, #o, #r, #r] score {
+  %o, %max, %sum = pairs.all_pairs softmax %x, %y, %y extras(%bias) maps [#q, #k, #v, #b, #o, #r, #r] score {
   ^bb0(%raw: tensor<f32>, %more: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %0 = stablehlo.add %raw, %more : tensor<f32>
-    spmd.yield %0 : tensor<f32>
+    pairs.yield %0 : tensor<f32>
   } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>)
   return %o : tensor<8x4xf32>
 }

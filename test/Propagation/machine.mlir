@@ -8,10 +8,10 @@
 // On a link as slow as this even the small table is too much to gather.
 // RUN: shard-opt %s --spmd-set-machine=machine=generic,link.bandwidth=10MB/s --spmd-propagate --spmd-partition | FileCheck %s --check-prefix=ASK
 
-// GATHER: spmd.all_gather
-// GATHER-NOT: spmd.gather_rows
-// ASK-NOT: spmd.all_gather
-// ASK: spmd.gather_rows
+// GATHER: local.all_gather
+// GATHER-NOT: local.gather_rows
+// ASK-NOT: local.all_gather
+// ASK: local.gather_rows
 spmd.mesh @mesh = <["x"=4, "y"=2]>
 func.func @main(%table: tensor<400x64xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %indices: tensor<1200x1xi32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})

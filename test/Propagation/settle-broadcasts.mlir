@@ -6,9 +6,9 @@
 // Each row with each row, both cut along one axis: what one of them is spread
 // to is as large as the result. It is gathered before it is spread.
 // CHECK-LABEL: func.func @main(
-//   CHECK-NOT:   spmd.all_to_all
-//       CHECK:   spmd.all_gather {{.*}} : tensor<1x6x5xf32> -> tensor<1x24x5xf32>
-//   CHECK-NOT:   spmd.all_to_all
+//   CHECK-NOT:   local.all_to_all
+//       CHECK:   local.all_gather {{.*}} : tensor<1x6x5xf32> -> tensor<1x24x5xf32>
+//   CHECK-NOT:   local.all_to_all
 //       CHECK:   stablehlo.subtract {{.*}} : tensor<6x24x5xf32>
 //         RAN: 1 communication ops per step move {{[0-9]+}} bytes
 //         RAN: output 0: f32 [24, 24] as unsharded

@@ -7,7 +7,7 @@
 // has it too, and is cut along rows, not along columns, as %b alone would have it. It moves 3 x 24 x 24 x 4 bytes to gather %b
 // and 2 x 3 x 24 x 24 x 4 to sum the gradient by it.
 // CHECK-LABEL: func.func @main(
-//       CHECK:   %[[B:.*]] = spmd.all_gather %arg1 {{.*}} : tensor<6x24xf32> -> tensor<24x24xf32>
+//       CHECK:   %[[B:.*]] = local.all_gather %arg1 {{.*}} : tensor<6x24xf32> -> tensor<24x24xf32>
 //       CHECK:   %[[Y:.*]] = stablehlo.dot_general %arg0, %[[B]], contracting_dims = [1] x [0]
 //   CHECK-NOT:   all_gather
 //       CHECK:   stablehlo.dot_general %[[Y]], %[[B]], contracting_dims = [1] x [1] {{.*}} -> tensor<6x24xf32>

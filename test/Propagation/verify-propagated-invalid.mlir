@@ -87,3 +87,12 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]
   // expected-error @below {{operand 0 becomes a value without a sharding}}
   return %a : tensor<8xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main() {
+  // expected-error @below {{'local.lookup' op is left after propagation, expected only 'spmd', 'pairs'}}
+  %0 = local.lookup [4, 3] along ["x"] on @mesh
+  return
+}

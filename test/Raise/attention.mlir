@@ -3,9 +3,9 @@
 // No maximum, and the sum divides afterwards.
 // CHECK-LABEL: func.func @divided_last(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>
-//  CHECK-NEXT:   %[[OUT:.*]]:3 = spmd.all_pairs softmax %[[Q]], %[[K]], %[[V]] maps [{{.*}}] score {
+//  CHECK-NEXT:   %[[OUT:.*]]:3 = pairs.all_pairs softmax %[[Q]], %[[K]], %[[V]] maps [{{.*}}] score {
 //  CHECK-NEXT:   ^bb0(%[[RAW:.*]]: tensor<f32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
-//  CHECK-NEXT:     spmd.yield %[[RAW]]
+//  CHECK-NEXT:     pairs.yield %[[RAW]]
 //  CHECK-NEXT:   } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
 //  CHECK-NEXT:   return %[[OUT]]#0
 func.func @divided_last(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
@@ -21,7 +21,7 @@ func.func @divided_last(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3
 
 // A window: keys from three before a query to itself. Its rows all have a key.
 // CHECK-LABEL: func.func @window(
-//       CHECK:   spmd.all_pairs softmax {{.*}} {band_lower = -3 : i64, band_upper = 0 : i64} score {
+//       CHECK:   pairs.all_pairs softmax {{.*}} {band_lower = -3 : i64, band_upper = 0 : i64} score {
 //       CHECK-NOT: exponential
 func.func @window(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -50,7 +50,7 @@ func.func @window(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>)
 // The last two queries have no key in the band: theirs is the average of all keys, which a
 // band would skip.
 // CHECK-LABEL: func.func @empty_rows(
-//       CHECK:   spmd.all_pairs softmax
+//       CHECK:   pairs.all_pairs softmax
 //   CHECK-NOT:   band_
 //       CHECK:   return
 func.func @empty_rows(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
@@ -73,7 +73,7 @@ func.func @empty_rows(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf
 // CHECK-LABEL: func.func @repeated_keys(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<4x8x5xf32>, %[[K:.*]]: tensor<2x6x5xf32>, %[[V:.*]]: tensor<2x6x3xf32>
 //       CHECK:   %[[GROUPS:.*]] = stablehlo.reshape %[[Q]] : (tensor<4x8x5xf32>) -> tensor<2x2x8x5xf32>
-//       CHECK:   spmd.all_pairs softmax %[[GROUPS]], %[[K]], %[[V]]
+//       CHECK:   pairs.all_pairs softmax %[[GROUPS]], %[[K]], %[[V]]
 func.func @repeated_keys(%q: tensor<4x8x5xf32>, %k: tensor<2x6x5xf32>, %v: tensor<2x6x3xf32>) -> tensor<4x8x3xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %kb = stablehlo.broadcast_in_dim %k, dims = [0, 2, 3] : (tensor<2x6x5xf32>) -> tensor<2x2x6x5xf32>
@@ -91,7 +91,7 @@ func.func @repeated_keys(%q: tensor<4x8x5xf32>, %k: tensor<2x6x5xf32>, %v: tenso
 
 // A softmax over features, then a sum over tokens: linear attention has no pair of tokens.
 // CHECK-LABEL: func.func @linear_attention(
-//   CHECK-NOT:   spmd.all_pairs
+//   CHECK-NOT:   pairs.all_pairs
 //       CHECK:   return
 func.func @linear_attention(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -107,7 +107,7 @@ func.func @linear_attention(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor
 // One block of keys: a running maximum is subtracted, and nothing is divided yet. A condition masks the exponentials.
 // CHECK-LABEL: func.func @block(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[KEEP:.*]]: tensor<6xi1>, %[[M:.*]]: tensor<8xf32>
-//       CHECK:   %[[OUT:.*]]:3 = spmd.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]] extras(%[[KEEP]]) maps [{{.*}}] score {
+//       CHECK:   %[[OUT:.*]]:3 = pairs.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]] extras(%[[KEEP]]) maps [{{.*}}] score {
 //       CHECK:     %[[LOW:.*]] = stablehlo.constant dense<0xFF800000>
 //       CHECK:     stablehlo.select %{{.*}}, %{{.*}}, %[[LOW]]
 //       CHECK:   %[[LEAST:.*]] = stablehlo.maximum %[[OUT]]#1, %{{.*}}
@@ -140,7 +140,7 @@ func.func @block(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, 
 // The gradient of one block, as flash attention has it: probabilities anew, from the logarithm of each row's sum.
 // CHECK-LABEL: func.func @block_gradient(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[LSE:.*]]: tensor<8xf32>, %[[DELTA:.*]]: tensor<8xf32>, %[[DOUT:.*]]: tensor<8x3xf32>
-//  CHECK-NEXT:   %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = spmd.attention_backward %[[Q]], %[[K]], %[[V]], %[[LSE]], %[[DELTA]], %[[DOUT]] maps
+//  CHECK-NEXT:   %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = pairs.attention_backward %[[Q]], %[[K]], %[[V]], %[[LSE]], %[[DELTA]], %[[DOUT]] maps
 //       CHECK:   } slope {
 //       CHECK:     stablehlo.multiply %{{.*}}, %{{.*}} : tensor<f32>
 //       CHECK:   return %[[DQ]], %[[DK]], %[[DV]]
@@ -171,11 +171,11 @@ func.func @block_gradient(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6
 //       CHECK:   %[[QR:.*]] = stablehlo.concatenate %[[R]], %[[TWICE]], dim = 2 : (tensor<2x8x3xf32>, tensor<2x8x4xf32>) -> tensor<2x8x7xf32>
 //       CHECK:   %[[SHARED:.*]] = stablehlo.broadcast_in_dim %[[S]], dims = [1, 2] : (tensor<6x3xf32>) -> tensor<2x6x3xf32>
 //       CHECK:   %[[KS:.*]] = stablehlo.concatenate %[[SHARED]], %[[K]], dim = 2
-//       CHECK:   spmd.all_pairs softmax %[[QR]], %[[KS]], %[[V]] maps
+//       CHECK:   pairs.all_pairs softmax %[[QR]], %[[KS]], %[[V]] maps
 //  CHECK-NEXT:   ^bb0(%[[RAW:.*]]: tensor<f32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
 //       CHECK:     %[[EIGHTH:.*]] = stablehlo.constant dense<1.250000e-01> : tensor<f32>
 //  CHECK-NEXT:     %[[SCORE:.*]] = stablehlo.multiply %[[RAW]], %[[EIGHTH]] : tensor<f32>
-//  CHECK-NEXT:     spmd.yield %[[SCORE]]
+//  CHECK-NEXT:     pairs.yield %[[SCORE]]
 func.func @two_products(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %r: tensor<2x8x3xf32>, %s: tensor<6x3xf32>, %v: tensor<2x6x5xf32>) -> tensor<2x8x5xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %a = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x8x4xf32>, tensor<2x6x4xf32>) -> tensor<2x8x6xf32>
@@ -196,7 +196,7 @@ func.func @two_products(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %r: tensor
 // The second product has a function of its own: it is a bias, and stays a tensor.
 // CHECK-LABEL: func.func @product_of_its_own(
 //       CHECK:   %[[BIAS:.*]] = stablehlo.dot_general %arg2, %arg3
-//       CHECK:   spmd.all_pairs softmax %arg0, %arg1, %arg4 extras(%[[BIAS]])
+//       CHECK:   pairs.all_pairs softmax %arg0, %arg1, %arg4 extras(%[[BIAS]])
 func.func @product_of_its_own(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %r: tensor<8x3xf32>, %s: tensor<6x3xf32>, %v: tensor<6x5xf32>) -> tensor<8x5xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %a = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>

@@ -8,9 +8,9 @@ spmd.mesh @mesh = <["x"=3]>
 !r = tensor<22xf32>
 // CHECK-LABEL: func @main(
 //  CHECK-SAME:   %[[Q:[^:]*]]: {{.*}}, %[[K:[^:]*]]: {{.*}}, %[[V:[^:]*]]: {{.*}}, %[[G:[^:]*]]: tensor
-//       CHECK:   spmd.all_pairs softmax %[[Q]], %[[K]], %[[V]]
+//       CHECK:   pairs.all_pairs softmax %[[Q]], %[[K]], %[[V]]
 //   CHECK-NOT:   tensor<22x22xf32>
-//       CHECK:   spmd.attention_backward %[[Q]], %[[K]], %[[V]]
+//       CHECK:   pairs.attention_backward %[[Q]], %[[K]], %[[V]]
 //   CHECK-NOT:   tensor<22x22xf32>
 //       CHECK:   return
 func.func @main(%q: !t {spmd.sharding = #t}, %k: !t {spmd.sharding = #t}, %v: !t {spmd.sharding = #t}, %g: !t {spmd.sharding = #t}) -> (!t, !t, !t) {

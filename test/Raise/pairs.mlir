@@ -3,7 +3,7 @@
 // The two nearest of six points: distances are sums of squared differences, as they are written.
 // CHECK-LABEL: func.func @nearest(
 //  CHECK-SAME:   %[[X:.*]]: tensor<8x3xf32>, %[[Y:.*]]: tensor<6x3xf32>
-//       CHECK:   %[[BEST:.*]]:2 = spmd.all_pairs top_k %[[X]], %[[Y]] maps [{{.*}}] pair {
+//       CHECK:   %[[BEST:.*]]:2 = pairs.all_pairs top_k %[[X]], %[[Y]] maps [{{.*}}] pair {
 //       CHECK:     %[[D:.*]] = stablehlo.subtract
 //       CHECK:     stablehlo.multiply %[[D]], %[[D]]
 //       CHECK:   } score {
@@ -23,7 +23,7 @@ func.func @nearest(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>) -> (tensor<8x2xf32>
 
 // A sum of kernels over all points.
 // CHECK-LABEL: func.func @kernel_sum(
-//       CHECK:   %[[SUM:.*]] = spmd.all_pairs sum %{{.*}}, %{{.*}} maps [{{.*}}] pair {
+//       CHECK:   %[[SUM:.*]] = pairs.all_pairs sum %{{.*}}, %{{.*}} maps [{{.*}}] pair {
 //       CHECK:   } score {
 //       CHECK:     stablehlo.exponential
 //       CHECK:   return %[[SUM]]
@@ -42,7 +42,7 @@ func.func @kernel_sum(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>) -> tensor<8xf32>
 
 // The best experts of a router are a product's: a layer, and no distance.
 // CHECK-LABEL: func.func @router(
-//   CHECK-NOT:   spmd.all_pairs
+//   CHECK-NOT:   pairs.all_pairs
 //       CHECK:   chlo.top_k
 func.func @router(%x: tensor<8x3xf32>, %w: tensor<6x3xf32>) -> (tensor<8x2xf32>, tensor<8x2xi32>) {
   %s = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<8x3xf32>, tensor<6x3xf32>) -> tensor<8x6xf32>
@@ -53,7 +53,7 @@ func.func @router(%x: tensor<8x3xf32>, %w: tensor<6x3xf32>) -> (tensor<8x2xf32>,
 // Values weighed by what lies within a radius, and by kernels from the other side: sums of pairs with a value.
 // CHECK-LABEL: func.func @within_radius(
 //  CHECK-SAME:   %[[X:.*]]: tensor<8x3xf32>, %[[Y:.*]]: tensor<6x3xf32>, %[[V:.*]]: tensor<6x2xf32>
-//       CHECK:   %[[SUM:.*]] = spmd.all_pairs sum %[[X]], %[[Y]], %[[V]] maps [{{.*}}] pair {
+//       CHECK:   %[[SUM:.*]] = pairs.all_pairs sum %[[X]], %[[Y]], %[[V]] maps [{{.*}}] pair {
 //       CHECK:   } score {
 //       CHECK:     stablehlo.compare LT
 //       CHECK:   } : (tensor<8x3xf32>, tensor<6x3xf32>, tensor<6x2xf32>) -> tensor<8x2xf32>
@@ -75,7 +75,7 @@ func.func @within_radius(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>, %v: tensor<6x
 }
 
 // CHECK-LABEL: func.func @values_first(
-//       CHECK:   spmd.all_pairs sum %arg0, %arg1, %arg2 maps
+//       CHECK:   pairs.all_pairs sum %arg0, %arg1, %arg2 maps
 //       CHECK:   -> tensor<2x8xf32>
 func.func @values_first(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>, %v: tensor<2x6xf32>) -> tensor<2x8xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -92,7 +92,7 @@ func.func @values_first(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>, %v: tensor<2x6
 
 // The kernel is wanted as well: nothing is gained by leaving it out of one sum.
 // CHECK-LABEL: func.func @kernel_stays(
-//   CHECK-NOT:   spmd.all_pairs
+//   CHECK-NOT:   pairs.all_pairs
 //       CHECK:   stablehlo.dot_general
 func.func @kernel_stays(%x: tensor<8x3xf32>, %y: tensor<6x3xf32>, %v: tensor<6x2xf32>) -> (tensor<8x2xf32>, tensor<8x6xf32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>

@@ -3,7 +3,7 @@
 // A sink as one more column of scores: the sum of the op's rows, and the sink's part, divide what the op gives.
 // CHECK-LABEL: func.func @one_more_column(
 //  CHECK-SAME:   %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<6x3xf32>, %[[SINK:.*]]: tensor<f32>
-//       CHECK:   %{{.*}}:3 = spmd.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]]
+//       CHECK:   %{{.*}}:3 = pairs.all_pairs softmax unnormalized %[[Q]], %[[K]], %[[V]]
 //   CHECK-NOT:   stablehlo.dot_general
 //   CHECK-NOT:   tensor<8x7xf32>
 // Its ops are on scores and on the column, each by itself, before anything is raised.
@@ -35,9 +35,9 @@ func.func @one_more_column(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<
 
 // Its gradient, as JAX derives it of a sink that is added to the sum: what rows lose is a sum over features of the cotangent and the output.
 // CHECK-LABEL: func.func @gradient_with_a_sink(
-//       CHECK:   %{{.*}}:3 = spmd.all_pairs softmax unnormalized
-//   CHECK-NOT:   spmd.all_pairs
-//       CHECK:   spmd.attention_backward
+//       CHECK:   %{{.*}}:3 = pairs.all_pairs softmax unnormalized
+//   CHECK-NOT:   pairs.all_pairs
+//       CHECK:   pairs.attention_backward
 //   CHECK-NOT:   tensor<8x6xf32>
 func.func @gradient_with_a_sink(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>, %sink: tensor<f32>, %dout: tensor<8x3xf32>)
     -> (tensor<8x3xf32>, tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>, tensor<f32>) {

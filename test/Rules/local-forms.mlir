@@ -8,7 +8,7 @@ func.func @main(%image: tensor<1x8x8x1xf32> {sdy.sharding = #sdy.sharding<@mesh,
       {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x1xf32>, tensor<3x3x1x2xf32>) -> tensor<1x8x8x2xf32>
   return %0 : tensor<1x8x8x2xf32>
 }
-// CHECK: %[[GROWN:.*]] = spmd.halo_exchange
+// CHECK: %[[GROWN:.*]] = local.halo_exchange
 // CHECK: stablehlo.convolution(%[[GROWN]], %{{.*}}pad = {{\[\[}}0, 0], [1, 1]]
 // CHECK-SAME: (tensor<1x6x8x1xf32>, tensor<3x3x1x2xf32>) -> tensor<1x4x8x2xf32>
 
@@ -36,7 +36,7 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 // CHECK: func.func @main(%[[A:.*]]: tensor<4xf32> {{.*}}, %[[INIT:.*]]: tensor<f32>
 // CHECK: %[[ZERO:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<f32>
 // CHECK: %[[PART:.*]] = stablehlo.reduce(%[[A]] init: %[[ZERO]])
-// CHECK: %[[TOTAL:.*]] = spmd.all_reduce sum %[[PART]]
+// CHECK: %[[TOTAL:.*]] = local.all_reduce sum %[[PART]]
 // CHECK: stablehlo.add %{{.*}}, %[[TOTAL]]
 
 // -----
@@ -49,7 +49,7 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 }
 // CHECK: func.func @main(%[[A:.*]]: tensor<4xf32> {{.*}}, %[[INIT:.*]]: tensor<f32>
 // CHECK: %[[PART:.*]] = stablehlo.reduce(%[[A]] init: %[[INIT]])
-// CHECK: %[[TOTAL:.*]] = spmd.all_reduce max %[[PART]]
+// CHECK: %[[TOTAL:.*]] = local.all_reduce max %[[PART]]
 // CHECK: return %[[TOTAL]]
 
 // -----
@@ -68,7 +68,7 @@ func.func @main(%a: tensor<6x5xf32>, %i: tensor<400x1xi32> {sdy.sharding = #sdy.
 // CHECK: func.func @main(%[[A:.*]]: tensor<6x5xf32> {{.*}}, %[[I:.*]]: tensor<200x1xi32> {{.*}}, %[[U:.*]]: tensor<200x5xf32>
 // CHECK: %[[ZEROS:.*]] = stablehlo.broadcast_in_dim
 // CHECK: %[[PART:.*]] = "stablehlo.scatter"(%[[ZEROS]], %[[I]], %[[U]])
-// CHECK: %[[TOTAL:.*]] = spmd.all_reduce sum %[[PART]]
+// CHECK: %[[TOTAL:.*]] = local.all_reduce sum %[[PART]]
 // CHECK: stablehlo.add %[[A]], %[[TOTAL]]
 
 // -----
@@ -79,7 +79,7 @@ func.func @main() -> (tensor<600xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %0 = stablehlo.iota dim = 0 : tensor<600xbf16>
   return %0 : tensor<600xbf16>
 }
-// CHECK: %[[FIRST:.*]] = spmd.lookup [0, 300] along ["x"]
+// CHECK: %[[FIRST:.*]] = local.lookup [0, 300] along ["x"]
 // CHECK: %[[COUNT:.*]] = stablehlo.iota dim = 0 : tensor<300xi32>
 // CHECK: %[[INDEX:.*]] = stablehlo.add %[[COUNT]], %{{.*}} : tensor<300xi32>
 // CHECK: stablehlo.convert %[[INDEX]] : (tensor<300xi32>) -> tensor<300xbf16>
@@ -93,8 +93,8 @@ func.func @main() -> (tensor<5xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   return %0 : tensor<5xi32>
 }
 // CHECK-DAG: %[[ALL:.*]] = stablehlo.constant dense<[1, 2, 3, 4, 5]> : tensor<5xi32>
-// CHECK-DAG: %[[FIRST:.*]] = spmd.lookup [0, 2, 4] along ["x"]
-// CHECK-DAG: %[[SIZE:.*]] = spmd.lookup [2, 2, 1] along ["x"]
+// CHECK-DAG: %[[FIRST:.*]] = local.lookup [0, 2, 4] along ["x"]
+// CHECK-DAG: %[[SIZE:.*]] = local.lookup [2, 2, 1] along ["x"]
 // CHECK: tensor.extract_slice %[[ALL]][%[[FIRST]]] [%[[SIZE]]] [1] : tensor<5xi32> to tensor<?xi32>
 
 // -----

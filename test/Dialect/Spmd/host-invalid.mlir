@@ -19,7 +19,7 @@ func.func @shards(%x: tensor<4xf32>) {
 spmd.mesh @mesh = <["x"=2]>
 func.func @types(%x: tensor<?xf32>) {
   // expected-error @below {{lists 1 types, expected 2: those of its operands and results}}
-  %0 = spmd.host_call 0(%x) as [tensor<4xf32>] along ["x"] on @mesh : (tensor<?xf32>) -> tensor<?xf32>
+  %0 = local.call_host 0(%x) as [tensor<4xf32>] along ["x"] on @mesh : (tensor<?xf32>) -> tensor<?xf32>
   return
 }
 
@@ -28,6 +28,6 @@ func.func @types(%x: tensor<?xf32>) {
 spmd.mesh @mesh = <["x"=2]>
 func.func @dynamic(%x: tensor<?xf32>) {
   // expected-error @below {{lists type tensor<?xf32>, expected tensors of static shapes}}
-  spmd.host_call 0(%x) as [tensor<?xf32>] along ["x"] on @mesh : (tensor<?xf32>) -> ()
+  local.call_host 0(%x) as [tensor<?xf32>] along ["x"] on @mesh : (tensor<?xf32>) -> ()
   return
 }

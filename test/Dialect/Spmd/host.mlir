@@ -15,10 +15,10 @@ func.func @global(%x: tensor<8x4xf32>) -> tensor<8xf32> {
 
 // CHECK-LABEL: func.func @local
 func.func @local(%w: tensor<?x4xf32>, %e: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
-  // CHECK: spmd.host_call 0(%{{.*}}) as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh : (tensor<?x4xf32>) -> tensor<?xf32>
-  %0 = spmd.host_call 0(%w) as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh : (tensor<?x4xf32>) -> tensor<?xf32>
-  // CHECK: spmd.run_host 0 ins(%{{.*}} : tensor<?x4xf32>) outs(%{{.*}} : tensor<?xf32>) effects as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh -> tensor<?xf32>
-  %1 = spmd.run_host 0 ins(%w : tensor<?x4xf32>) outs(%e : tensor<?xf32>) effects as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh -> tensor<?xf32>
+  // CHECK: local.call_host 0(%{{.*}}) as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh : (tensor<?x4xf32>) -> tensor<?xf32>
+  %0 = local.call_host 0(%w) as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh : (tensor<?x4xf32>) -> tensor<?xf32>
+  // CHECK: kernel.run_host 0 ins(%{{.*}} : tensor<?x4xf32>) outs(%{{.*}} : tensor<?xf32>) effects as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh -> tensor<?xf32>
+  %1 = kernel.run_host 0 ins(%w : tensor<?x4xf32>) outs(%e : tensor<?xf32>) effects as [tensor<8x4xf32>, tensor<8xf32>] along ["x"] on @mesh -> tensor<?xf32>
   return %0, %1 : tensor<?xf32>, tensor<?xf32>
 }
 

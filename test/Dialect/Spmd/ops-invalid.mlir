@@ -74,7 +74,7 @@ func.func @mesh(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]
 spmd.mesh @mesh = <["x"=4]>
 func.func @lookup() {
   // expected-error@+1 {{has a table of 3 entries, but there are 4 coordinates along its axes}}
-  %0 = spmd.lookup [1, 2, 3] along ["x"] on @mesh
+  %0 = local.lookup [1, 2, 3] along ["x"] on @mesh
   return
 }
 
@@ -83,7 +83,7 @@ func.func @lookup() {
 spmd.mesh @mesh = <["x"=2]>
 func.func @exchange(%a: tensor<4x4xf32>) {
   // expected-error@+1 {{has dim 2, but the tensor has 2 dims}}
-  %0 = spmd.all_gather %a [<dim 2 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
+  %0 = local.all_gather %a [<dim 2 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<4x4xf32>
   return
 }
 
@@ -92,7 +92,7 @@ func.func @exchange(%a: tensor<4x4xf32>) {
 spmd.mesh @mesh = <["x"=2]>
 func.func @unlisted(%a: tensor<4x4xf32>) {
   // expected-error@+1 {{changes dim 1 from 'tensor<4x4xf32>' to 'tensor<8x8xf32>', but does not list it}}
-  %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<8x8xf32>
+  %0 = local.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x4xf32> -> tensor<8x8xf32>
   return
 }
 
@@ -101,7 +101,7 @@ func.func @unlisted(%a: tensor<4x4xf32>) {
 spmd.mesh @mesh = <["x"=2]>
 func.func @tables(%a: tensor<4xf32>) {
   // expected-error@+1 {{exchange of dim 0 owns 2 intervals and needs 1, expected as many: one for each coordinate}}
-  %0 = spmd.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
+  %0 = local.all_gather %a [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8]>] on @mesh : tensor<4xf32> -> tensor<8xf32>
   return
 }
 
@@ -110,7 +110,7 @@ func.func @tables(%a: tensor<4xf32>) {
 spmd.mesh @mesh = <["x"=2]>
 func.func @part_outside(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
   // expected-error@+1 {{has part 0 with -2:8 of dim 0, of which only -1:9 is needed}}
-  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-2:8, 7:15]>]
+  %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#local.part<[-2:8, 7:15]>]
       on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }
@@ -120,7 +120,7 @@ func.func @part_outside(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
 spmd.mesh @mesh = <["x"=2]>
 func.func @part_of_two_dims(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
   // expected-error@+1 {{has part 0 with 2 dims, but 1 are exchanged}}
-  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-1:8, 7:15], [0:4]>]
+  %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#local.part<[-1:8, 7:15], [0:4]>]
       on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }
@@ -130,7 +130,7 @@ func.func @part_of_two_dims(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
 spmd.mesh @mesh = <["x"=2]>
 func.func @part_of_one_rank(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
   // expected-error@+1 {{has part 0 with 1 intervals of dim 0, expected 2}}
-  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#spmd.part<[-1:8]>]
+  %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts [#local.part<[-1:8]>]
       on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }
@@ -218,7 +218,7 @@ func.func @formula() attributes {f = #spmd.formula<sum[1, 2]>} {
 spmd.mesh @mesh = <["x"=2]>
 func.func @no_parts(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
   // expected-error@+1 {{has an empty list of parts; leave it out where all of what is needed arrives}}
-  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts []
+  %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts []
       on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }

@@ -41,35 +41,35 @@ func.func @global_view(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
 
 // CHECK-LABEL: func @local_view(
 func.func @local_view(%a: tensor<2x6xf32>, %zero: tensor<f32>, %first: index) -> tensor<?x6xf32> attributes {spmd.local_view} {
-  // CHECK: spmd.lookup [3, 2, 1, 2] along ["x"] on @mesh
-  %size = spmd.lookup [3, 2, 1, 2] along ["x"] on @mesh
-  // CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] fill %{{.*}} : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
-  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
+  // CHECK: local.lookup [3, 2, 1, 2] along ["x"] on @mesh
+  %size = local.lookup [3, 2, 1, 2] along ["x"] on @mesh
+  // CHECK: local.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] fill %{{.*}} : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
       fill %zero : tensor<f32> reason "window" on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
-  // CHECK: spmd.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] parts [#spmd.part<[0:3, 2:5, 4:7, 6:9]>] fill
-  %8 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
-      parts [#spmd.part<[0:3, 2:5, 4:7, 6:9]>] fill %zero : tensor<f32> on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
-  // CHECK: spmd.rebalance
-  %1 = spmd.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:3, 3:5, 5:6, 6:8]>] on @mesh : tensor<2x6xf32> -> tensor<?x6xf32>
-  // CHECK: spmd.all_gather
-  %2 = spmd.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:8, 0:8, 0:8, 0:8]>] on @mesh : tensor<2x6xf32> -> tensor<8x6xf32>
-  // CHECK: spmd.all_to_all
-  %3 = spmd.all_to_all %2 [<dim 0 along ["y"] : [0:4, 4:8] -> [0:8, 0:8]>, <dim 1 along ["y"] : [0:6, 0:6] -> [0:3, 3:6]>] on @mesh : tensor<8x6xf32> -> tensor<8x3xf32>
-  // CHECK: spmd.all_reduce sum %{{.*}} along ["x", "y"] on @mesh : tensor<4x6xf32>
-  %4 = spmd.all_reduce sum %0 along ["x", "y"] on @mesh : tensor<4x6xf32>
-  // CHECK: spmd.reduce_scatter max %{{.*}} along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
-  %5 = spmd.reduce_scatter max %2 along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
-  // CHECK: spmd.dilate %{{.*}} dim 1 by 2 first %{{.*}} size %{{.*}} fill %{{.*}} : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
-  %6 = spmd.dilate %a dim 1 by 2 first %first size %size fill %zero : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
-  // CHECK: spmd.run_site 3 ins(%{{.*}}, %{{.*}} : tensor<2x6xf32>, tensor<f32>) outs(%{{.*}} : tensor<4x6xf32>) -> tensor<4x6xf32>
-  %7 = spmd.run_site 3 ins(%a, %zero : tensor<2x6xf32>, tensor<f32>) outs(%4 : tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: local.halo_exchange %{{.*}} [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>] parts [#local.part<[0:3, 2:5, 4:7, 6:9]>] fill
+  %8 = local.halo_exchange %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [-1:3, 1:5, 3:7, 5:9]>]
+      parts [#local.part<[0:3, 2:5, 4:7, 6:9]>] fill %zero : tensor<f32> on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  // CHECK: local.rebalance
+  %1 = local.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:3, 3:5, 5:6, 6:8]>] on @mesh : tensor<2x6xf32> -> tensor<?x6xf32>
+  // CHECK: local.all_gather
+  %2 = local.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4, 4:6, 6:8] -> [0:8, 0:8, 0:8, 0:8]>] on @mesh : tensor<2x6xf32> -> tensor<8x6xf32>
+  // CHECK: local.all_to_all
+  %3 = local.all_to_all %2 [<dim 0 along ["y"] : [0:4, 4:8] -> [0:8, 0:8]>, <dim 1 along ["y"] : [0:6, 0:6] -> [0:3, 3:6]>] on @mesh : tensor<8x6xf32> -> tensor<8x3xf32>
+  // CHECK: local.all_reduce sum %{{.*}} along ["x", "y"] on @mesh : tensor<4x6xf32>
+  %4 = local.all_reduce sum %0 along ["x", "y"] on @mesh : tensor<4x6xf32>
+  // CHECK: local.reduce_scatter max %{{.*}} along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
+  %5 = local.reduce_scatter max %2 along ["y"] [<dim 0 along ["y"] : [0:8, 0:8] -> [0:4, 4:8]>] on @mesh : tensor<8x6xf32> -> tensor<4x6xf32>
+  // CHECK: local.dilate %{{.*}} dim 1 by 2 first %{{.*}} size %{{.*}} fill %{{.*}} : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
+  %6 = local.dilate %a dim 1 by 2 first %first size %size fill %zero : tensor<2x6xf32>, tensor<f32> -> tensor<2x?xf32>
+  // CHECK: kernel.run_site 3 ins(%{{.*}}, %{{.*}} : tensor<2x6xf32>, tensor<f32>) outs(%{{.*}} : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %7 = kernel.run_site 3 ins(%a, %zero : tensor<2x6xf32>, tensor<f32>) outs(%4 : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %1 : tensor<?x6xf32>
 }
 
 // A table whose entries agree is a constant.
 // CHECK-LABEL: func @lookup(
 func.func @lookup() -> index {
-  // CHECK: spmd.lookup
-  %0 = spmd.lookup [5, 5] along ["y"] on @mesh
+  // CHECK: local.lookup
+  %0 = local.lookup [5, 5] along ["y"] on @mesh
   return %0 : index
 }

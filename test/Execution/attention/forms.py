@@ -548,7 +548,7 @@ def check_one(form: Form, tools: Path, where: Path, *, gradient: bool) -> str | 
     left = pairs_left(form, raised.stdout)
     remarks = [line for line in raised.stderr.splitlines() if "remark: looks like attention" in line]
     why = (form.gradient if gradient else "") or form.why
-    if not why and ("spmd.all_pairs" not in raised.stdout or (left and not form.keeps)):
+    if not why and ("pairs.all_pairs" not in raised.stdout or (left and not form.keeps)):
         return f"{what}: not raised: {left[:1]} {remarks[:2]}"
     if why and why != "-":
         # The line that breaks it, of the forward pass.

@@ -6,8 +6,8 @@
 // RUN: shard-run %s --seed=1 --mesh=sp=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6
 // RUN: shard-run %s --seed=1 --mesh=sp=2 --expect=@%t.npz --rtol=2e-5 --atol=2e-6
 // RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,9,4,7 --sizes=1:1=0,9,4,7 --sizes=2:1=5,0,17,1 --sizes=3:1=5,0,17,1
-// CHECK: spmd.all_pairs softmax
-// CHECK: spmd.attention_backward
+// CHECK: pairs.all_pairs softmax
+// CHECK: pairs.attention_backward
 // CHECK-NOT: exponential
 module @masked_rows {
   sdy.mesh @mesh = <["sp"=4]>

@@ -6,8 +6,8 @@
 // their gradients.
 // CHECK: as unsharded
 // CHECK: as unsharded
-// RAISED: spmd.all_pairs softmax
-// RAISED: spmd.attention_backward
+// RAISED: pairs.all_pairs softmax
+// RAISED: pairs.attention_backward
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%q: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %k: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %g: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {

@@ -601,9 +601,9 @@ def check(name: str, tools: Path, where: Path) -> str | None:
     if is_whole == (name in BLOCK_BY_BLOCK):
         return f"is {'one op' if is_whole else 'not one op'} on whole tensors"
     # A product is left where blocks stay what they are, but for that of outputs and cotangents.
-    if "spmd.all_pairs softmax" not in raised.stdout or ("stablehlo.dot_general" in raised.stdout and not is_whole):
+    if "pairs.all_pairs softmax" not in raised.stdout or ("stablehlo.dot_general" in raised.stdout and not is_whole):
         return "not raised"
-    if len(case.shapes) == 4 and "spmd.attention_backward" not in raised.stdout:
+    if len(case.shapes) == 4 and "pairs.attention_backward" not in raised.stdout:
         return "its gradient is not raised"
     return program.compare(tools, wanted, 2e-5)
 

@@ -9,10 +9,10 @@
 //   CHECK-NOT:   all_gather
 //   CHECK-NOT:   reduce_scatter
 //       CHECK:   meets block 1 of 4 while the one before is multiplied
-//       CHECK:   spmd.accumulate
+//       CHECK:   local.accumulate
 //       CHECK:   tensor.insert_slice
 //       CHECK:   sends block 1 of 4 while the next one is multiplied
-//       CHECK:   spmd.accumulate
+//       CHECK:   local.accumulate
 //       CHECK:   return
 spmd.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1024x4096xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},

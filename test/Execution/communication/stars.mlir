@@ -3,7 +3,7 @@
 // RUN: shard-run %s --check --seed=3 --mesh=i=2,j=3 --sizes=0:0=3,7 --sizes=1:1=1,6,1
 // RUN: shard-opt %s --spmd-import --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate | FileCheck %s
 // Stars with all kinds of edges, in a loop, on two cut dims: no corner travels that nobody reads. JAX printed it.
-// CHECK: halo_exchange{{.*}} parts [#spmd.part<
+// CHECK: halo_exchange{{.*}} parts [#local.part<
   sdy.mesh @mesh = <["i"=2, "j"=2]> {stablehlo.mesh = {axes = [{name = "i", size = 2 : i64}, {name = "j", size = 2 : i64}]}}
   func.func public @main(%arg0: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}, {"j"}]>}, %arg1: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}, {"j"}]>}) -> (tensor<10x8xf32> {jax.result_info = "result[0]"}, tensor<10x8xf32> {jax.result_info = "result[1]"}) {
     %c = stablehlo.constant dense<0> : tensor<i32>

@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 STAGES = ("--spmd-import", "--spmd-raise", "--spmd-propagate", "--spmd-partition", "--spmd-communicate")
 OPEN = re.compile(r"@main\(.*tensor<[0-9x]*\?")
-OP = re.compile(r"(?:^|= )\"?(?:stablehlo|chlo|sdy|func|call|spmd)[.\s]", re.MULTILINE)
+OP = re.compile(r"(?:^|= )\"?(?:stablehlo|chlo|sdy|func|call|spmd|local|pairs|kernel)[.\s]", re.MULTILINE)
 
 
 def processor_time() -> float:

@@ -138,33 +138,33 @@ WINDOWS = """func.func @main(%a: tensor<1x{0}x{1}x{2}xbf16>, %b: tensor<3x3x{2}x
 # Windows that are TMA copies, which find the zeros around an image themselves.
 BORDERS = WINDOWS.format(20, 19, 64, "pad = [[1, 1], [1, 1]]")
 ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>, %v: tensor<500x40xbf16>) -> (tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
+  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
       affine_map<(q, k, d, e) -> (k, e)>, affine_map<(q, k, d, e) -> (q, e)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q)>] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (tensor<150x64xbf16>, tensor<500x64xbf16>, tensor<500x40xbf16>) -> (tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>)
   return %0#0, %0#1, %0#2 : tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>
 }
 """
 # The largest score of a row grows by far, and tiles are more than stages.
-STEEP = ATTENTION.replace("500", "600").replace("    spmd.yield %raw", "    %four = stablehlo.constant dense<4.0> : tensor<f32>\n    %s = stablehlo.multiply %raw, %four : tensor<f32>\n    spmd.yield %s")
+STEEP = ATTENTION.replace("500", "600").replace("    pairs.yield %raw", "    %four = stablehlo.constant dense<4.0> : tensor<f32>\n    %s = stablehlo.multiply %raw, %four : tensor<f32>\n    pairs.yield %s")
 # More features than two tiles of rows have sums of, and three tiles of columns.
 WIDE = STEEP.replace("150", "70").replace("600", "300").replace("x64x", "x136x").replace("x40x", "x136x")
 # Rows of a block do not fit into shared memory twice: two groups have the same, and some of the features each.
 GRADIENT = """func.func @main(%q: tensor<70x72xbf16>, %k: tensor<150x72xbf16>, %v: tensor<150x256xbf16>, %m: tensor<70xf32>, %c: tensor<70xf32>,
     %g: tensor<70x256xf32>) -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>) {
-  %0:3 = spmd.attention_backward %q, %k, %v, %m, %c, %g maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
+  %0:3 = pairs.attention_backward %q, %k, %v, %m, %c, %g maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
       affine_map<(q, k, d, e) -> (k, e)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q, e)>,
       affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>, affine_map<(q, k, d, e) -> (k, e)>] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.05> : tensor<f32>
     %1 = stablehlo.multiply %raw, %scale : tensor<f32>
-    spmd.yield %1 : tensor<f32>
+    pairs.yield %1 : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.05> : tensor<f32>
     %1 = stablehlo.multiply %ds, %scale : tensor<f32>
-    spmd.yield %1 : tensor<f32>
+    pairs.yield %1 : tensor<f32>
   } : (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>, tensor<70xf32>, tensor<70xf32>, tensor<70x256xf32>)
       -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>)
   return %0#0, %0#1, %0#2 : tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>

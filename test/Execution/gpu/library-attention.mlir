@@ -43,20 +43,20 @@ func.func @main(%q: tensor<2x37x2x2x32xf16> {spmd.sharding = #spmd.sharding<@mes
                 %y: tensor<40x16xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %z: tensor<40x16xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<2x2x2x37x24xf32>, tensor<2x2x2x37xf32>, tensor<2x2x2x37xf32>, tensor<40x16xf32>, tensor<40xf32>, tensor<40xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %g: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<4.0> : tensor<f32>
     %s = stablehlo.divide %raw, %scale : tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (tensor<2x37x2x2x32xf16>, tensor<2x41x2x32xf16>, tensor<2x41x2x24xf16>) -> (tensor<2x2x2x37x24xf32>, tensor<2x2x2x37xf32>, tensor<2x2x2x37xf32>)
-  %1:3 = spmd.all_pairs softmax %x, %y, %z maps [#Q, #K, #V, #O, #R, #R] {band_upper = 0 : i64} score {
+  %1:3 = pairs.all_pairs softmax %x, %y, %z maps [#Q, #K, #V, #O, #R, #R] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.25> : tensor<f32>
     %low = stablehlo.constant dense<-1.0e30> : tensor<f32>
     %s1 = stablehlo.multiply %raw, %scale : tensor<f32>
     %s2 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s3 = stablehlo.select %s2, %s1, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s3 : tensor<f32>
+    pairs.yield %s3 : tensor<f32>
   } : (tensor<40x16xbf16>, tensor<40x16xbf16>, tensor<40x16xbf16>) -> (tensor<40x16xf32>, tensor<40xf32>, tensor<40xf32>)
   return %0#0, %0#1, %0#2, %1#0, %1#1, %1#2 : tensor<2x2x2x37x24xf32>, tensor<2x2x2x37xf32>, tensor<2x2x2x37xf32>, tensor<40x16xf32>, tensor<40xf32>, tensor<40xf32>
 }

@@ -6,8 +6,8 @@
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=2e-3
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=2e-3
 // RUN: shard-opt %s --spmd-lower-to-linalg=many-threads=true | FileCheck %s
-// CHECK-COUNT-3: spmd.lines fourier dim 1
-// CHECK: spmd.lines fourier dim 0
+// CHECK-COUNT-3: kernel.lines fourier dim 1
+// CHECK: kernel.lines fourier dim 0
 func.func @main(%a: tensor<5x60xcomplex<f32>>, %b: tensor<2x4096xcomplex<f32>>, %c: tensor<64x20xcomplex<f32>>, %d: tensor<1x8192xcomplex<f32>>,
                 %e: tensor<3x34xcomplex<f32>>, %f: tensor<2x134xcomplex<f32>>, %g: tensor<3x90xf32>, %h: tensor<3x16xcomplex<f64>>,
                 %i: tensor<3x1xcomplex<f32>>, %j: tensor<0x8xcomplex<f32>>, %k: tensor<4x30x36xcomplex<f32>>)

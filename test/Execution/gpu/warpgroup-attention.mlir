@@ -42,14 +42,14 @@ func.func @main(%q: tensor<1x2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mes
                 %w: tensor<70x64xbf16>, %u: tensor<90x64xbf16>, %t: tensor<90x256xbf16>)
     -> (tensor<1x2x150x40xf32>, tensor<1x2x150xf32>, tensor<1x2x150xf32>, tensor<200x128xf32>, tensor<200xf32>, tensor<200xf32>,
         tensor<70x256xf32>, tensor<70xf32>, tensor<70xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row, #row] score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %keep: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.125> : tensor<f32>
     %low = stablehlo.constant dense<-1.0e30> : tensor<f32>
     %s1 = stablehlo.multiply %raw, %scale : tensor<f32>
     %s2 = stablehlo.add %s1, %add : tensor<f32>
     %s3 = stablehlo.select %keep, %s2, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s3 : tensor<f32>
+    pairs.yield %s3 : tensor<f32>
   } weight {
   ^bb0(%p: tensor<f32>, %keep: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %two = stablehlo.constant dense<2> : tensor<i32>
@@ -59,23 +59,23 @@ func.func @main(%q: tensor<1x2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mes
     %s2 = stablehlo.remainder %s1, %two : tensor<i32>
     %s3 = stablehlo.compare EQ, %s2, %none : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s4 = stablehlo.select %s3, %p, %zero : tensor<i1>, tensor<f32>
-    spmd.yield %s4 : tensor<f32>
+    pairs.yield %s4 : tensor<f32>
   } : (tensor<1x2x150x72xbf16>, tensor<1x2x170x72xbf16>, tensor<1x2x170x40xbf16>, tensor<1x170xi1>, tensor<2x150x170xf32>)
       -> (tensor<1x2x150x40xf32>, tensor<1x2x150xf32>, tensor<1x2x150xf32>)
-  %1:3 = spmd.all_pairs softmax %x, %y, %z maps [#Q, #K, #V, #O, #R, #R] {band_upper = 0 : i64} score {
+  %1:3 = pairs.all_pairs softmax %x, %y, %z maps [#Q, #K, #V, #O, #R, #R] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.0884> : tensor<f32>
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %s1 = stablehlo.multiply %raw, %scale : tensor<f32>
     %s2 = stablehlo.compare LE, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s3 = stablehlo.select %s2, %s1, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s3 : tensor<f32>
+    pairs.yield %s3 : tensor<f32>
   } : (tensor<200x128xf16>, tensor<200x128xf16>, tensor<200x128xf16>) -> (tensor<200x128xf32>, tensor<200xf32>, tensor<200xf32>)
-  %2:3 = spmd.all_pairs softmax %w, %u, %t maps [#Q, #K, #V, #O, #R, #R] score {
+  %2:3 = pairs.all_pairs softmax %w, %u, %t maps [#Q, #K, #V, #O, #R, #R] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.125> : tensor<f32>
     %s1 = stablehlo.multiply %raw, %scale : tensor<f32>
-    spmd.yield %s1 : tensor<f32>
+    pairs.yield %s1 : tensor<f32>
   } : (tensor<70x64xbf16>, tensor<90x64xbf16>, tensor<90x256xbf16>) -> (tensor<70x256xf32>, tensor<70xf32>, tensor<70xf32>)
   return %0#0, %0#1, %0#2, %1#0, %1#1, %1#2, %2#0, %2#1, %2#2 : tensor<1x2x150x40xf32>, tensor<1x2x150xf32>, tensor<1x2x150xf32>,
       tensor<200x128xf32>, tensor<200xf32>, tensor<200xf32>, tensor<70x256xf32>, tensor<70xf32>, tensor<70xf32>

@@ -49,7 +49,7 @@ func.func @main(%q: tensor<2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mesh,
                 %a: tensor<128x96xbf16>, %b: tensor<70x96xbf16>, %d: tensor<70x128xbf16>,
                 %top: tensor<128xf32>, %mean: tensor<128xf32>, %da: tensor<128x128xf32>)
     -> (tensor<128x96xbf16>, tensor<70x96xbf16>, tensor<70x128xbf16>, tensor<2x150x72xbf16>, tensor<170x72xbf16>, tensor<170x40xbf16>, tensor<190x128xbf16>, tensor<140x128xbf16>, tensor<140x128xbf16>) {
-  %0:3 = spmd.attention_backward %q, %k, %v, %max, %delta, %dout extras(%scale) maps [#q, #k, #v, #r, #r, #o, #s, #q, #k, #v] {band_upper = 0 : i64} score {
+  %0:3 = pairs.attention_backward %q, %k, %v, %max, %delta, %dout extras(%scale) maps [#q, #k, #v, #r, #r, #o, #s, #q, #k, #v] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %c: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %tenth = stablehlo.constant dense<0.1> : tensor<f32>
@@ -57,16 +57,16 @@ func.func @main(%q: tensor<2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mesh,
     %2 = stablehlo.multiply %raw, %c : tensor<f32>
     %3 = stablehlo.multiply %2, %tenth : tensor<f32>
     %4 = stablehlo.select %1, %3, %low : tensor<i1>, tensor<f32>
-    spmd.yield %4 : tensor<f32>
+    pairs.yield %4 : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %c: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %tenth = stablehlo.constant dense<0.1> : tensor<f32>
     %1 = stablehlo.multiply %ds, %c : tensor<f32>
     %2 = stablehlo.multiply %1, %tenth : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } : (tensor<2x150x72xbf16>, tensor<170x72xbf16>, tensor<170x40xbf16>, tensor<2x150xf32>, tensor<2x150xf32>, tensor<150x2x40xf32>, tensor<2xf32>)
       -> (tensor<2x150x72xbf16>, tensor<170x72xbf16>, tensor<170x40xbf16>)
-  %1:3 = spmd.attention_backward %x, %y, %z, %most, %less, %dp maps [#Q, #K, #V, #R, #R, #O, #Q, #K, #V] {band_lower = -70 : i64, band_upper = 20 : i64} score {
+  %1:3 = pairs.attention_backward %x, %y, %z, %most, %less, %dp maps [#Q, #K, #V, #R, #R, #O, #Q, #K, #V] {band_lower = -70 : i64, band_upper = 20 : i64} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale2 = stablehlo.constant dense<0.06> : tensor<f32>
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -78,24 +78,24 @@ func.func @main(%q: tensor<2x150x72xbf16> {spmd.sharding = #spmd.sharding<@mesh,
     %5 = stablehlo.compare LE, %3, %above : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %6 = stablehlo.and %4, %5 : tensor<i1>
     %7 = stablehlo.select %6, %2, %low : tensor<i1>, tensor<f32>
-    spmd.yield %7 : tensor<f32>
+    pairs.yield %7 : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale2 = stablehlo.constant dense<0.06> : tensor<f32>
     %2 = stablehlo.multiply %ds, %scale2 : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } : (tensor<190x128xbf16>, tensor<140x128xbf16>, tensor<140x128xbf16>, tensor<190xf32>, tensor<190xf32>, tensor<190x128xf32>)
       -> (tensor<190x128xbf16>, tensor<140x128xbf16>, tensor<140x128xbf16>)
-  %2:3 = spmd.attention_backward %a, %b, %d, %top, %mean, %da maps [#Q, #K, #V, #R, #R, #O, #Q, #K, #V] score {
+  %2:3 = pairs.attention_backward %a, %b, %d, %top, %mean, %da maps [#Q, #K, #V, #R, #R, #O, #Q, #K, #V] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale3 = stablehlo.constant dense<0.06> : tensor<f32>
     %3 = stablehlo.multiply %raw, %scale3 : tensor<f32>
-    spmd.yield %3 : tensor<f32>
+    pairs.yield %3 : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale3 = stablehlo.constant dense<0.06> : tensor<f32>
     %3 = stablehlo.multiply %ds, %scale3 : tensor<f32>
-    spmd.yield %3 : tensor<f32>
+    pairs.yield %3 : tensor<f32>
   } : (tensor<128x96xbf16>, tensor<70x96xbf16>, tensor<70x128xbf16>, tensor<128xf32>, tensor<128xf32>, tensor<128x128xf32>)
       -> (tensor<128x96xbf16>, tensor<70x96xbf16>, tensor<70x128xbf16>)
   return %2#0, %2#1, %2#2, %0#0, %0#1, %0#2, %1#0, %1#1, %1#2 : tensor<128x96xbf16>, tensor<70x96xbf16>, tensor<70x128xbf16>, tensor<2x150x72xbf16>, tensor<170x72xbf16>, tensor<170x40xbf16>, tensor<190x128xbf16>, tensor<140x128xbf16>, tensor<140x128xbf16>

@@ -20,11 +20,11 @@ func.func @main(%q: tensor<2x80x2x2x64xbf16> {spmd.sharding = #spmd.sharding<@me
                 %k: tensor<2x2x70x64xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {}]>},
                 %v: tensor<2x70x2x40xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}, {}]>})
     -> (tensor<2x2x2x80x40xf32>, tensor<2x2x2x80xf32>, tensor<2x2x2x80xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %g: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.125> : tensor<f32>
     %1 = stablehlo.multiply %raw, %scale : tensor<f32>
-    spmd.yield %1 : tensor<f32>
+    pairs.yield %1 : tensor<f32>
   } : (tensor<2x80x2x2x64xbf16>, tensor<2x2x70x64xbf16>, tensor<2x70x2x40xbf16>)
       -> (tensor<2x2x2x80x40xf32>, tensor<2x2x2x80xf32>, tensor<2x2x2x80xf32>)
   return %0#0, %0#1, %0#2 : tensor<2x2x2x80x40xf32>, tensor<2x2x2x80xf32>, tensor<2x2x2x80xf32>

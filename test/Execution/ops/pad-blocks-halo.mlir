@@ -9,7 +9,7 @@
 // RUN: shard-opt %s --shardc-pipeline=machine=generic,cache=8KB --mlir-print-ir-after=spmd-leave-blocks --mlir-print-ir-after=spmd-pad-blocks -o /dev/null 2>&1 | FileCheck %s
 
 //   CHECK-LABEL: IR Dump After LeaveBlocksPass
-//         CHECK: parts = [#spmd.part<
+//         CHECK: parts = [#local.part<
 // CHECK-COUNT-3: memref.copy
 //     CHECK-NOT: memref.copy
 //   CHECK-LABEL: IR Dump After PadBlocksPass

@@ -9,10 +9,10 @@
 // RUN: %npz show %t.out.npz | FileCheck %s
 // CHECK: out0{{.*}} -0 1 nan inf 2
 // RUN: shard-opt %s --spmd-import --spmd-raise --spmd-propagate --spmd-partition | FileCheck %s --check-prefix=LOCAL
-// LOCAL-DAG: spmd.all_reduce max
-// LOCAL-DAG: spmd.all_reduce sum
+// LOCAL-DAG: local.all_reduce max
+// LOCAL-DAG: local.all_reduce sum
 // Nothing is cut where it is combined.
-// LOCAL-NOT: spmd.reduce_scatter
+// LOCAL-NOT: local.reduce_scatter
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @main(
     %whole: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x", "y"}>},

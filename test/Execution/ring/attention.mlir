@@ -18,14 +18,14 @@ func.func @main(%q: tensor<2x3x37x12xf32> {spmd.sharding = #spmd.sharding<@mesh,
                 %mask: tensor<2x41xi1> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>},
                 %bias: tensor<3x37x41xf32>)
     -> (tensor<2x3x37x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {}]>}, tensor<2x3x37xf32>, tensor<2x3x37xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row, #row] score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v extras(%mask, %bias) maps [#q, #k, #v, #mask, #bias, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %keep: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<0.25> : tensor<f32>
     %low = stablehlo.constant dense<-1.0e30> : tensor<f32>
     %1 = stablehlo.multiply %raw, %scale : tensor<f32>
     %2 = stablehlo.add %1, %add : tensor<f32>
     %3 = stablehlo.select %keep, %2, %low : tensor<i1>, tensor<f32>
-    spmd.yield %3 : tensor<f32>
+    pairs.yield %3 : tensor<f32>
   } weight {
   ^bb0(%p: tensor<f32>, %keep: tensor<i1>, %add: tensor<f32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %two = stablehlo.constant dense<2> : tensor<i32>
@@ -35,7 +35,7 @@ func.func @main(%q: tensor<2x3x37x12xf32> {spmd.sharding = #spmd.sharding<@mesh,
     %2 = stablehlo.remainder %1, %two : tensor<i32>
     %3 = stablehlo.compare EQ, %2, %none : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %4 = stablehlo.select %3, %p, %zero : tensor<i1>, tensor<f32>
-    spmd.yield %4 : tensor<f32>
+    pairs.yield %4 : tensor<f32>
   } : (tensor<2x3x37x12xf32>, tensor<2x3x41x12xf32>, tensor<2x3x41x20xf32>, tensor<2x41xi1>, tensor<3x37x41xf32>)
       -> (tensor<2x3x37x20xf32>, tensor<2x3x37xf32>, tensor<2x3x37xf32>)
   return %0#0, %0#1, %0#2 : tensor<2x3x37x20xf32>, tensor<2x3x37xf32>, tensor<2x3x37xf32>

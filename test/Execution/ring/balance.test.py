@@ -23,12 +23,12 @@ spmd.mesh @mesh = <["x"=RANKS]>
 !t = tensor<3xTOKENSx64xf32>
 !r = tensor<3xTOKENSxf32>
 func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
-  %o, %m, %l = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
+  %o, %m, %l = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %2 = stablehlo.select %1, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } : (!t, !t, !t) -> (!t, !r, !r)
   return %o : !t
 }
@@ -39,7 +39,7 @@ MASK = """ {
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %2 = stablehlo.select %1, VALUE, %low : tensor<i1>, tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   }"""
 GRADIENT = """
 spmd.mesh @mesh = <["x"=RANKS]>
@@ -51,15 +51,15 @@ spmd.mesh @mesh = <["x"=RANKS]>
 !t = tensor<3xTOKENSx64xf32>
 !r = tensor<3xTOKENSxf32>
 func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}, %g: !t {SH}) -> (!t {SH}, !t {SH}, !t {SH}, !t {SH}) {
-  %o, %m, %l = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64WAY} scoreMASK : (!t, !t, !t) -> (!t, !r, !r)
+  %o, %m, %l = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_upper = 0 : i64WAY} scoreMASK : (!t, !t, !t) -> (!t, !r, !r)
   %rows = stablehlo.broadcast_in_dim %l, dims = [0, 1] : (!r) -> !t
   %part = stablehlo.divide %g, %rows : !t
   %og = stablehlo.multiply %o, %part : !t
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [2] : (!t, tensor<f32>) -> !r
-  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %m, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band_upper = 0 : i64WAY} scoreMASK slope {
+  %dq, %dk, %dv = pairs.attention_backward %q, %k, %v, %m, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band_upper = 0 : i64WAY} scoreMASK slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %ds : tensor<f32>
+    pairs.yield %ds : tensor<f32>
   } : (!t, !t, !t, !r, !r, !t) -> (!t, !t, !t)
   return %o, %dq, %dk, %dv : !t, !t, !t, !t
 }
@@ -102,7 +102,7 @@ def needed_by_value(text: str) -> dict[str, list[Interval]]:
 def pairs_of(text: str, owned: list[Interval]) -> list[int]:
     """Return how many pairs each rank computes in the local program, which visits only what the band leaves."""
     tables, pairs = needed_by_value(text), [0] * len(owned)
-    for query, key in re.findall(r"spmd\.pair_step softmax ins\((%[\w#]+), (%[\w#]+),", text):
+    for query, key in re.findall(r"pairs\.pair_step softmax ins\((%[\w#]+), (%[\w#]+),", text):
         for rank, (rows, keys) in enumerate(zip(tables.get(query, owned), tables.get(key, owned))):
             pairs[rank] += sum(size((keys[0], min(keys[1], row + 1))) for row in range(*rows))
     return pairs
@@ -157,7 +157,7 @@ def program_numbers(tokens: int, ranks: int) -> int:
 def check_gradient(shard_run: str, folder: str) -> bool:
     """Compare the bytes of a step with its gradient with what they must be."""
     model = Path(folder) / "gradient.mlir"
-    for order, way, count in (("", ', spmd.way = #spmd.way<zigzag>', op_numbers), (" order zigzag", "", program_numbers)):
+    for order, way, count in (("", ', pairs.way = #pairs.way<zigzag>', op_numbers), (" order zigzag", "", program_numbers)):
         sharding = 'spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"%s}, {}]>' % order
         for ranks, tokens in ((4, 512), (3, 250)):
             text = GRADIENT.replace("SH", sharding).replace("WAY", way).replace("RANKS", str(ranks)).replace("TOKENS", str(tokens))

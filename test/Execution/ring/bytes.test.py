@@ -20,21 +20,21 @@ spmd.mesh @mesh = <["x"=2]>
 !t = tensor<2x8192x16xf32>
 !l = tensor<2x8192xf32>
 func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}, %g: !t {SH}) -> (!t {SH}, !t {SH}, !t {SH}, !t {SH}) {
-  %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] score {
+  %o, %max, %sum = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !l, !l)
   %rows = stablehlo.broadcast_in_dim %sum, dims = [0, 1] : (!l) -> !t
   %part = stablehlo.divide %g, %rows : !t
   %og = stablehlo.multiply %o, %part : !t
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [2] : (!t, tensor<f32>) -> !l
-  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] score {
+  %dq, %dk, %dv = pairs.attention_backward %q, %k, %v, %max, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %ds : tensor<f32>
+    pairs.yield %ds : tensor<f32>
   } : (!t, !t, !t, !l, !l, !t) -> (!t, !t, !t)
   return %o, %dq, %dk, %dv : !t, !t, !t, !t
 }
@@ -50,9 +50,9 @@ spmd.mesh @mesh = <["x"=4]>
 !t = tensor<2x8192x16xf32>
 !l = tensor<2x8192xf32>
 func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
-  %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_lower = LOWER : i64, band_upper = UPPER : i64} score {
+  %o, %max, %sum = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band_lower = LOWER : i64, band_upper = UPPER : i64} score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !l, !l)
   return %o : !t
 }

@@ -12,11 +12,11 @@ func.func @main(%q: tensor<2x37x4xf64> {spmd.sharding = #spmd.sharding<@mesh, [{
                 %k: tensor<2x41x4xf64> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>},
                 %v: tensor<2x41x5xf64> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>})
     -> (tensor<2x37x5xf64>, tensor<2x37xf64>, tensor<2x37xf64>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f64>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %scale = stablehlo.constant dense<100.0> : tensor<f64>
     %1 = stablehlo.multiply %raw, %scale : tensor<f64>
-    spmd.yield %1 : tensor<f64>
+    pairs.yield %1 : tensor<f64>
   } : (tensor<2x37x4xf64>, tensor<2x41x4xf64>, tensor<2x41x5xf64>) -> (tensor<2x37x5xf64>, tensor<2x37xf64>, tensor<2x37xf64>)
   return %0#0, %0#1, %0#2 : tensor<2x37x5xf64>, tensor<2x37xf64>, tensor<2x37xf64>
 }

@@ -15,7 +15,7 @@ func.func @main(%q: tensor<1x50x2x3x16xbf16> {spmd.sharding = #spmd.sharding<@me
                 %k: tensor<1x2x16x50xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"y"}, {}, {"x"}]>},
                 %v: tensor<1x50x2x8xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {"y"}, {}]>})
     -> (tensor<1x8x50x2x3xbf16> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}, {"x"}, {"y"}, {}]>}, tensor<1x2x3x50xf32>, tensor<3x50x1x2xf32>) {
-  %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #other] {band_lower = -6 : i64, band_upper = 3 : i64} score {
+  %0:3 = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #other] {band_lower = -6 : i64, band_upper = 3 : i64} score {
   ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %n: tensor<i32>, %g: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %lower = stablehlo.constant dense<-6> : tensor<i32>
     %upper = stablehlo.constant dense<3> : tensor<i32>
@@ -25,7 +25,7 @@ func.func @main(%q: tensor<1x50x2x3x16xbf16> {spmd.sharding = #spmd.sharding<@me
     %3 = stablehlo.compare LE, %1, %upper : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %4 = stablehlo.and %2, %3 : tensor<i1>
     %5 = stablehlo.select %4, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %5 : tensor<f32>
+    pairs.yield %5 : tensor<f32>
   } : (tensor<1x50x2x3x16xbf16>, tensor<1x2x16x50xbf16>, tensor<1x50x2x8xbf16>) -> (tensor<1x8x50x2x3xbf16>, tensor<1x2x3x50xf32>, tensor<3x50x1x2xf32>)
   return %0#0, %0#1, %0#2 : tensor<1x8x50x2x3xbf16>, tensor<1x2x3x50xf32>, tensor<3x50x1x2xf32>
 }

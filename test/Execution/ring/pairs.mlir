@@ -14,34 +14,34 @@ func.func @main(%q: tensor<41x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x
                 %k: tensor<157x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<157x2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<41x5xf32>, tensor<41x5xi32>, tensor<41x2xf32>, tensor<41xf32>, tensor<41xf32>) {
-  %0:2 = spmd.all_pairs top_k %q, %k maps [#q, #k, #out, #out] pair {
+  %0:2 = pairs.all_pairs top_k %q, %k maps [#q, #k, #out, #out] pair {
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.subtract %a, %b : tensor<f32>
     %2 = stablehlo.multiply %1, %1 : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %1 = stablehlo.negate %raw : tensor<f32>
-    spmd.yield %1 : tensor<f32>
+    pairs.yield %1 : tensor<f32>
   } : (tensor<41x3xf32>, tensor<157x3xf32>) -> (tensor<41x5xf32>, tensor<41x5xi32>)
-  %3 = spmd.all_pairs sum %q, %k, %v maps [#q, #k, #v, #out] pair {
+  %3 = pairs.all_pairs sum %q, %k, %v maps [#q, #k, #v, #out] pair {
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.subtract %a, %b : tensor<f32>
     %2 = stablehlo.multiply %1, %1 : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %1 = stablehlo.negate %raw : tensor<f32>
     %2 = stablehlo.exponential %1 : tensor<f32>
-    spmd.yield %2 : tensor<f32>
+    pairs.yield %2 : tensor<f32>
   } : (tensor<41x3xf32>, tensor<157x3xf32>, tensor<157x2xf32>) -> tensor<41x2xf32>
-  %4 = spmd.all_pairs max %q, %k maps [#q, #k, #row] score {
+  %4 = pairs.all_pairs max %q, %k maps [#q, #k, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (tensor<41x3xf32>, tensor<157x3xf32>) -> tensor<41xf32>
-  %5 = spmd.all_pairs min %q, %k maps [#q, #k, #row] score {
+  %5 = pairs.all_pairs min %q, %k maps [#q, #k, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (tensor<41x3xf32>, tensor<157x3xf32>) -> tensor<41xf32>
   return %0#0, %0#1, %3, %4, %5 : tensor<41x5xf32>, tensor<41x5xi32>, tensor<41x2xf32>, tensor<41xf32>, tensor<41xf32>
 }

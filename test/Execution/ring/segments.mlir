@@ -22,38 +22,38 @@ func.func @main(%q: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>},
   %most = stablehlo.constant dense<3> : tensor<460xi32>
   %docq = stablehlo.divide %place, %length : tensor<460xi32>
   %dock = stablehlo.minimum %docq, %most : tensor<460xi32>
-  %o:3 = spmd.all_pairs softmax %q, %k, %v extras(%docq, %dock) maps [#q, #k, #v, #docq, #dock, #out, #row, #row] score {
+  %o:3 = pairs.all_pairs softmax %q, %k, %v extras(%docq, %dock) maps [#q, #k, #v, #docq, #dock, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %a: tensor<i32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<-1.0e9> : tensor<f32>
     %same = stablehlo.compare EQ, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s = stablehlo.select %same, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (!t, !t, !t, tensor<460xi32>, tensor<460xi32>) -> (!t, !r, !r)
   %rows = stablehlo.broadcast_in_dim %o#2, dims = [0, 1] : (!r) -> !t
   %part = stablehlo.divide %g, %rows : !t
   %og = stablehlo.multiply %o#0, %part : !t
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [2] : (!t, tensor<f32>) -> !r
-  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %o#1, %delta, %part extras(%docq, %dock)
+  %dq, %dk, %dv = pairs.attention_backward %q, %k, %v, %o#1, %delta, %part extras(%docq, %dock)
       maps [#q, #k, #v, #row, #row, #out, #docq, #dock, #q, #k, #v] score {
   ^bb0(%raw: tensor<f32>, %a: tensor<i32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<-1.0e9> : tensor<f32>
     %same = stablehlo.compare EQ, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s = stablehlo.select %same, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %a: tensor<i32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %none = stablehlo.constant dense<0.0> : tensor<f32>
     %same = stablehlo.compare EQ, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s = stablehlo.select %same, %ds, %none : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (!t, !t, !t, !r, !r, !t, tensor<460xi32>, tensor<460xi32>) -> (!t, !t, !t)
-  %w:3 = spmd.all_pairs softmax %q, %k, %v extras(%dock, %dock) maps [#q, #k, #v, #docq, #dock, #out, #row, #row] score {
+  %w:3 = pairs.all_pairs softmax %q, %k, %v extras(%dock, %dock) maps [#q, #k, #v, #docq, #dock, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %a: tensor<i32>, %b: tensor<i32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %other = stablehlo.compare NE, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s = stablehlo.select %other, %low, %raw : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (!t, !t, !t, tensor<460xi32>, tensor<460xi32>) -> (!t, !r, !r)
   return %o#0, %dq, %dk, %dv, %w#0 : !t, !t, !t, !t, !t
 }

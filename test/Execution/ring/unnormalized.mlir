@@ -15,15 +15,15 @@ func.func @main(%q: tensor<37x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x
                 %k: tensor<41x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %v: tensor<41x6xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}, %few: tensor<29x4xf32>)
     -> (tensor<37x6xf32>, tensor<37xf32>, tensor<37xf32>, tensor<29x6xf32>, tensor<29xf32>, tensor<29xf32>) {
-  %a:3 = spmd.all_pairs softmax unnormalized %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+  %a:3 = pairs.all_pairs softmax unnormalized %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %five = stablehlo.constant dense<5> : tensor<i32>
     %some = stablehlo.compare GE, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
     %s = stablehlo.select %some, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (tensor<37x4xf32>, tensor<41x4xf32>, tensor<41x6xf32>) -> (tensor<37x6xf32>, tensor<37xf32>, tensor<37xf32>)
-  %b:3 = spmd.all_pairs softmax unnormalized %few, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+  %b:3 = pairs.all_pairs softmax unnormalized %few, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %five = stablehlo.constant dense<5> : tensor<i32>
@@ -35,7 +35,7 @@ func.func @main(%q: tensor<37x4xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x
     %either = stablehlo.or %early, %first : tensor<i1>
     %both = stablehlo.and %some, %either : tensor<i1>
     %s = stablehlo.select %both, %raw, %low : tensor<i1>, tensor<f32>
-    spmd.yield %s : tensor<f32>
+    pairs.yield %s : tensor<f32>
   } : (tensor<29x4xf32>, tensor<41x4xf32>, tensor<41x6xf32>) -> (tensor<29x6xf32>, tensor<29xf32>, tensor<29xf32>)
   return %a#0, %a#1, %a#2, %b#0, %b#1, %b#2 : tensor<37x6xf32>, tensor<37xf32>, tensor<37xf32>, tensor<29x6xf32>, tensor<29xf32>, tensor<29xf32>
 }

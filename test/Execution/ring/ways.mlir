@@ -27,7 +27,7 @@
 // RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=51,1,0,1,zigzag --sizes=1:0=0,0,0,53,zigzag
 // RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23,zigzag --sizes=1:0=23,0,29,1
 // RUN: not shard-run %t.heads.mlir --seed=1 2>&1 | FileCheck %s
-// CHECK: asks for spmd.way = "heads", expected one of those that it can go: "ring", "zigzag", "gather"
+// CHECK: asks for pairs.way = "heads", expected one of those that it can go: "ring", "zigzag", "gather"
 spmd.mesh @mesh = <["x"=4, "y"=2]>
 #q = affine_map<(g, q, k, d, e) -> (g, q, d)>
 #k = affine_map<(g, q, k, d, e) -> (k, d)>
@@ -43,8 +43,8 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
                 %g: tensor<53x4x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {"y"}, {}]>},
                 %scale: tensor<4xf32>, %bias: tensor<53x53xf32>, %more: tensor<53xf32>)
     -> (tensor<53x4x20xf32>, tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4xf32>) {
-  %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v extras(%scale, %bias, %more) maps [#q, #k, #v, #s, #b, #m, #o, #r, #r]
-      {band_upper = 0 : i64, spmd.way = #spmd.way<WAY>} score {
+  %o, %max, %sum = pairs.all_pairs softmax %q, %k, %v extras(%scale, %bias, %more) maps [#q, #k, #v, #s, #b, #m, #o, #r, #r]
+      {band_upper = 0 : i64, pairs.way = #pairs.way<WAY>} score {
   ^bb0(%raw: tensor<f32>, %c: tensor<f32>, %e: tensor<f32>, %a: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -52,7 +52,7 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
     %3 = stablehlo.add %2, %e : tensor<f32>
     %4 = stablehlo.add %3, %a : tensor<f32>
     %5 = stablehlo.select %1, %4, %low : tensor<i1>, tensor<f32>
-    spmd.yield %5 : tensor<f32>
+    pairs.yield %5 : tensor<f32>
   } : (tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4xf32>, tensor<53x53xf32>, tensor<53xf32>)
       -> (tensor<53x4x20xf32>, tensor<4x53xf32>, tensor<4x53xf32>)
   %og = stablehlo.multiply %o, %g : tensor<53x4x20xf32>
@@ -62,8 +62,8 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
   %delta = stablehlo.divide %turned, %sum : tensor<4x53xf32>
   %wide = stablehlo.broadcast_in_dim %sum, dims = [1, 0] : (tensor<4x53xf32>) -> tensor<53x4x20xf32>
   %part = stablehlo.divide %g, %wide : tensor<53x4x20xf32>
-  %dq, %dk, %dv, %ds = spmd.attention_backward %q, %k, %v, %max, %delta, %part extras(%scale, %bias, %more)
-      maps [#q, #k, #v, #r, #r, #o, #s, #b, #m, #q, #k, #v, #s] {band_upper = 0 : i64, spmd.way = #spmd.way<WAY>} score {
+  %dq, %dk, %dv, %ds = pairs.attention_backward %q, %k, %v, %max, %delta, %part extras(%scale, %bias, %more)
+      maps [#q, #k, #v, #r, #r, #o, #s, #b, #m, #q, #k, #v, #s] {band_upper = 0 : i64, pairs.way = #pairs.way<WAY>} score {
   ^bb0(%raw: tensor<f32>, %c: tensor<f32>, %e: tensor<f32>, %a: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %1 = stablehlo.compare GE, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -71,12 +71,12 @@ func.func @main(%q: tensor<4x53x12xf32> {spmd.sharding = #spmd.sharding<@mesh, [
     %3 = stablehlo.add %2, %e : tensor<f32>
     %4 = stablehlo.add %3, %a : tensor<f32>
     %5 = stablehlo.select %1, %4, %low : tensor<i1>, tensor<f32>
-    spmd.yield %5 : tensor<f32>
+    pairs.yield %5 : tensor<f32>
   } slope {
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %c: tensor<f32>, %e: tensor<f32>, %a: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
     %1 = stablehlo.multiply %ds, %c : tensor<f32>
     %2 = stablehlo.multiply %ds, %raw : tensor<f32>
-    spmd.yield %1, %2 : tensor<f32>, tensor<f32>
+    pairs.yield %1, %2 : tensor<f32>, tensor<f32>
   } : (tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4x53xf32>, tensor<4x53xf32>, tensor<53x4x20xf32>, tensor<4xf32>,
        tensor<53x53xf32>, tensor<53xf32>) -> (tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4xf32>)
   return %o, %dq, %dk, %dv, %ds : tensor<53x4x20xf32>, tensor<4x53x12xf32>, tensor<53x12xf32>, tensor<53x20xf32>, tensor<4xf32>

@@ -9,7 +9,7 @@
 //       CHECK:   scf.for
 //   CHECK-NOT:     memref.alloc
 //   CHECK-NOT:     linalg.generic
-//       CHECK:     spmd.run_site {{.*}} accumulates
+//       CHECK:     kernel.run_site {{.*}} accumulates
 //   CHECK-NOT:     memref.alloc
 //   CHECK-NOT:     linalg.generic
 //       CHECK:   }

@@ -1144,7 +1144,7 @@ def gathers_in(options, model):
     local = run([options.shard_opt, str(model), *passes])
     if local.returncode:
         return says(local)
-    return ", ".join(sorted(set(re.findall(r"spmd\.(?:all_gather|all_to_all|row_plan)\b", local.stdout))))
+    return ", ".join(sorted(set(re.findall(r"local\.(?:all_gather|all_to_all|row_plan)\b", local.stdout))))
 
 
 def check(options, name, counts):

@@ -142,21 +142,21 @@ def attention(heads: int, groups: int, causal: bool) -> str:
 #o = affine_map<(h, g, q, k, d, e) -> (h, g, q, e)>
 #r = affine_map<(h, g, q, k, d, e) -> (h, g, q)>
 func.func @main(%q: {q} {cut}, %k: {k} {cut_k}, %v: {k} {cut_k}, %g: {q} {cut}) -> ({q}, {q}, {k}, {k}) {{
-  %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band}score {{
+  %o, %max, %sum = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] {band}score {{
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %n: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):{mask}
-    spmd.yield %score : tensor<f32>
+    pairs.yield %score : tensor<f32>
   }} : ({q}, {k}, {k}) -> ({q}, {rows}, {rows})
   %all = stablehlo.broadcast_in_dim %sum, dims = [0, 1, 2] : ({rows}) -> {q}
   %part = stablehlo.divide %g, %all : {q}
   %og = stablehlo.multiply %o, %part : {q}
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %delta = stablehlo.reduce(%og init: %zero) applies stablehlo.add across dimensions = [3] : ({q}, tensor<f32>) -> {rows}
-  %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band}score {{
+  %dq, %dk, %dv = pairs.attention_backward %q, %k, %v, %max, %delta, %part maps [#q, #k, #v, #r, #r, #o, #q, #k, #v] {band}score {{
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %n: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):{mask}
-    spmd.yield %score : tensor<f32>
+    pairs.yield %score : tensor<f32>
   }} slope {{
   ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %h: tensor<i32>, %n: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):{slope}
-    spmd.yield %slope : tensor<f32>
+    pairs.yield %slope : tensor<f32>
   }} : ({q}, {k}, {k}, {rows}, {rows}, {q}) -> ({q}, {k}, {k})
   return %o, %dq, %dk, %dv : {q}, {q}, {k}, {k}
 }}

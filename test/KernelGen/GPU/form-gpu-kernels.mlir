@@ -179,12 +179,12 @@ func.func @overlapping(%x: memref<4x4xf32>, %y: memref<7xf32>) {
 // CHECK: gpu.launch
 func.func @no_columns(%query: memref<2x64x0xf16>, %key: memref<2x80x0xf16>, %value: memref<2x80x64xf16>, %i: index,
                       %m: memref<2x64xf32>, %l: memref<2x64xf32>, %acc: memref<2x64x64xf32>) {
-  spmd.pair_step softmax ins(%query, %key, %value : memref<2x64x0xf16>, memref<2x80x0xf16>, memref<2x80x64xf16>) at(%i, %i, %i)
+  pairs.pair_step softmax ins(%query, %key, %value : memref<2x64x0xf16>, memref<2x80x0xf16>, memref<2x80x64xf16>) at(%i, %i, %i)
       outs(%m, %l, %acc : memref<2x64xf32>, memref<2x64xf32>, memref<2x64x64xf32>)
       maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>, affine_map<(b, q, k, d, e) -> (b, k, e)>,
             affine_map<(b, q, k, d, e) -> (b, q)>, affine_map<(b, q, k, d, e) -> (b, q)>, affine_map<(b, q, k, d, e) -> (b, q, e)>] score {
   ^bb0(%raw: f32, %b: i32, %x: i32, %y: i32):
-    spmd.yield %raw : f32
+    pairs.yield %raw : f32
   }
   return
 }

@@ -4,7 +4,7 @@
 // RUN: shard-opt %s --spmd-form-gpu-kernels=libraries=auto --remarks-filter="kernels" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not shard-opt %s --spmd-form-gpu-kernels=libraries=best 2>&1 | FileCheck %s --check-prefix=BAD
 // Which products a library is asked for by choice, and by order; never else.
-// GENERATED-NOT: spmd.library_call
+// GENERATED-NOT: kernel.library_call
 // REMARK: LibraryCall
 // BAD: libraries are "best", expected "generated", "tcgen05", "auto" or "library"
 // Where GPUs with tcgen05 alone are to ask, it is for what tensor cores do.
@@ -18,14 +18,14 @@
 #row = affine_map<(m, n) -> (n)>
 
 // CHECK-LABEL: func.func @large
-// CHECK: %[[DONE:.*]] = spmd.library_call "product"
+// CHECK: %[[DONE:.*]] = kernel.library_call "product"
 // CHECK-SAME: numbers [0, 0]
 // CHECK-NOT: required
 // CHECK: scf.if %[[DONE]] {
 // CHECK: } else {
 // CHECK: gpu.launch
 // ALWAYS-LABEL: func.func @large
-// ALWAYS: spmd.library_call "product" {{.*}} required
+// ALWAYS: kernel.library_call "product" {{.*}} required
 func.func @large(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<256x256xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [affine_map<(m, n) -> ()>, #id], iterator_types = ["parallel", "parallel"]} ins(%zero : f32) outs(%c : memref<256x256xf32>) {
@@ -44,11 +44,11 @@ func.func @large(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<25
 
 // 16-bit factors; what may be rounded to tf32 once, and what is three products of it, which no library has.
 // CHECK-LABEL: func.func @of_16_bits
-// CHECK: spmd.library_call "product" {{.*}} numbers [1, 0]{{$}}
+// CHECK: kernel.library_call "product" {{.*}} numbers [1, 0]{{$}}
 // SOME-LABEL: func.func @large
-// SOME-NOT: spmd.library_call
+// SOME-NOT: kernel.library_call
 // SOME-LABEL: func.func @of_16_bits
-// SOME: %[[DONE:.*]] = spmd.library_call "product" {{.*}} numbers [1, 0] tcgen05{{$}}
+// SOME: %[[DONE:.*]] = kernel.library_call "product" {{.*}} numbers [1, 0] tcgen05{{$}}
 // SOME: scf.if %[[DONE]] {
 // SOME: } else {
 // SOME: gpu.launch
@@ -65,29 +65,29 @@ func.func @of_16_bits(%a: memref<256x512xbf16>, %b: memref<512x256xbf16>, %c: me
   return
 }
 // SOME-LABEL: func.func @rounded_once
-// SOME: spmd.library_call "product" {{.*}} numbers [1, 0] tcgen05 tf32
+// SOME: kernel.library_call "product" {{.*}} numbers [1, 0] tcgen05 tf32
 // TF32-LABEL: func.func @rounded_once
-// TF32: spmd.library_call "product" {{.*}} numbers [1, 0] tf32
+// TF32: kernel.library_call "product" {{.*}} numbers [1, 0] tf32
 func.func @rounded_once(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<256x256xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    %0 = arith.mulf %x, %y {spmd.tensor_float = #spmd.tensor_float<default>} : f32
+    %0 = arith.mulf %x, %y {kernel.tensor_float = #kernel.tensor_float<default>} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }
   return
 }
 // SOME-LABEL: func.func @of_three
-// SOME-NOT: spmd.library_call
+// SOME-NOT: kernel.library_call
 // TF32-LABEL: func.func @of_three
-// TF32-NOT: spmd.library_call
+// TF32-NOT: kernel.library_call
 // TF32-LABEL: func.func @small
 func.func @of_three(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<256x256xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    %0 = arith.mulf %x, %y {spmd.tensor_float = #spmd.tensor_float<high>} : f32
+    %0 = arith.mulf %x, %y {kernel.tensor_float = #kernel.tensor_float<high>} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }
@@ -96,10 +96,10 @@ func.func @of_three(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref
 
 // Without a start the result is added to what is there.
 // CHECK-LABEL: func.func @small
-// CHECK-NOT: spmd.library_call
+// CHECK-NOT: kernel.library_call
 // CHECK: gpu.launch
 // ALWAYS-LABEL: func.func @small
-// ALWAYS: spmd.library_call "product"
+// ALWAYS: kernel.library_call "product"
 // ALWAYS-SAME: numbers [1, 0]
 func.func @small(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -114,9 +114,9 @@ func.func @small(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64x
 
 // Neither rows nor columns of the left factor lie side by side: no library reads that.
 // CHECK-LABEL: func.func @scattered
-// CHECK-NOT: spmd.library_call
+// CHECK-NOT: kernel.library_call
 // ALWAYS-LABEL: func.func @scattered
-// ALWAYS-NOT: spmd.library_call
+// ALWAYS-NOT: kernel.library_call
 // ALWAYS: gpu.launch
 func.func @scattered(%a: memref<64x64xf32, strided<[256, 2]>>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -131,7 +131,7 @@ func.func @scattered(%a: memref<64x64xf32, strided<[256, 2]>>, %b: memref<64x64x
 
 // Sizes that only the program knows when it runs: one of our kernels in the other branch, whatever they are.
 // CHECK-LABEL: func.func @dynamic
-// CHECK: spmd.library_call "product"
+// CHECK: kernel.library_call "product"
 func.func @dynamic(%a: memref<?x512xf32>, %b: memref<512x256xf32>, %c: memref<?x256xf32>) {
   linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<?x512xf32>, memref<512x256xf32>) outs(%c : memref<?x256xf32>) {

@@ -2,7 +2,7 @@
 // What a library is asked for by choice follows from figures of the machine: 5 % of the time of 256 x 512 x 256 is 33 us of the
 // generic one (100 GFLOP/s), where a launch takes 10 us.
 // CHECK-LABEL: func.func @generic
-// CHECK: spmd.library_call "product"
+// CHECK: kernel.library_call "product"
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #out = affine_map<(m, n, k) -> (m, n)>
@@ -21,7 +21,7 @@ func.func @generic(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<
 
 // Launches that take longer.
 // CHECK-LABEL: func.func @slow_launches
-// CHECK-NOT: spmd.library_call
+// CHECK-NOT: kernel.library_call
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #out = affine_map<(m, n, k) -> (m, n)>
@@ -42,7 +42,7 @@ module attributes {machine.target = #machine.figures<"generic", {fork = 4.0e-5 :
 
 // Work behind the product that is no epilogue reads and writes the result again: 26 us of the generic machine beside two launches.
 // CHECK-LABEL: func.func @work_behind
-// CHECK-NOT: spmd.library_call
+// CHECK-NOT: kernel.library_call
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #out = affine_map<(m, n, k) -> (m, n)>
@@ -74,7 +74,7 @@ func.func @work_behind(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %d: mem
 
 // The same where memory is faster.
 // CHECK-LABEL: func.func @fast_memory
-// CHECK: spmd.library_call "product"
+// CHECK: kernel.library_call "product"
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #out = affine_map<(m, n, k) -> (m, n)>

@@ -20,10 +20,10 @@
 //       CHECK:     memref.store %[[R]], %[[Y]]
 //   CHECK-NOT:   gpu.launch
 func.func @short_lines(%x: memref<10x6xf32>, %y: memref<10x6xf32>) {
-  spmd.lines sort dim 1 ins(%x : memref<10x6xf32>) outs(%y : memref<10x6xf32>) body {
+  kernel.lines sort dim 1 ins(%x : memref<10x6xf32>) outs(%y : memref<10x6xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -50,10 +50,10 @@ func.func @short_lines(%x: memref<10x6xf32>, %y: memref<10x6xf32>) {
 //       CHECK:     memref.load %[[V]]
 //   CHECK-NOT:   gpu.launch
 func.func @long_line(%k: memref<5000xf32>, %v: memref<5000xf64>, %x: memref<5000xf32>, %y: memref<5000xf64>) {
-  spmd.lines sort dim 0 ins(%k, %v : memref<5000xf32>, memref<5000xf64>) outs(%x, %y : memref<5000xf32>, memref<5000xf64>) body {
+  kernel.lines sort dim 0 ins(%k, %v : memref<5000xf32>, memref<5000xf64>) outs(%x, %y : memref<5000xf32>, memref<5000xf64>) body {
   ^bb0(%a: f32, %b: f32, %c: f64, %d: f64):
     %l = arith.cmpf ogt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -65,10 +65,10 @@ func.func @long_line(%k: memref<5000xf32>, %v: memref<5000xf64>, %x: memref<5000
 //   CHECK-NOT:   gpu.launch
 //       CHECK:   return
 func.func @none(%x: memref<5000xf32>, %y: memref<0xf32>, %z: memref<0xi32>) {
-  spmd.lines sort dim 0 positions ins(%x : memref<5000xf32>) outs(%y, %z : memref<0xf32>, memref<0xi32>) body {
+  kernel.lines sort dim 0 positions ins(%x : memref<5000xf32>) outs(%y, %z : memref<0xf32>, memref<0xi32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf ogt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -84,10 +84,10 @@ func.func @none(%x: memref<5000xf32>, %y: memref<0xf32>, %z: memref<0xi32>) {
 //  CHECK-SAME:     memref<64xf32, #gpu.address_space<workgroup>>
 //   CHECK-NOT:   gpu.launch
 func.func @few(%x: memref<5000xf32>, %y: memref<10xf32>, %z: memref<10xi32>) {
-  spmd.lines sort dim 0 positions ins(%x : memref<5000xf32>) outs(%y, %z : memref<10xf32>, memref<10xi32>) body {
+  kernel.lines sort dim 0 positions ins(%x : memref<5000xf32>) outs(%y, %z : memref<10xf32>, memref<10xi32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf ogt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -105,10 +105,10 @@ func.func @few(%x: memref<5000xf32>, %y: memref<10xf32>, %z: memref<10xi32>) {
 //       CHECK:   gpu.launch
 //   CHECK-NOT:   gpu.launch
 func.func @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
-  spmd.lines sort dim 0 ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) body {
+  kernel.lines sort dim 0 ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -124,10 +124,10 @@ func.func @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
 //       CHECK:     gpu.shuffle idx
 //   CHECK-NOT:   gpu.launch
 func.func @scan_by_warps(%x: memref<10x200xf32>, %y: memref<10x200xf32>, %zero: f32) {
-  spmd.lines scan dim 1 ins(%x : memref<10x200xf32>) starts(%zero : f32) outs(%y : memref<10x200xf32>) body {
+  kernel.lines scan dim 1 ins(%x : memref<10x200xf32>) starts(%zero : f32) outs(%y : memref<10x200xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %sum = arith.addf %a, %b : f32
-    spmd.yield %sum : f32
+    kernel.yield %sum : f32
   }
   return
 }
@@ -155,10 +155,10 @@ func.func @scan_by_warps(%x: memref<10x200xf32>, %y: memref<10x200xf32>, %zero: 
 //       CHECK:     memref.load %[[PARTS]]
 //   CHECK-NOT:   gpu.launch
 func.func @scan_by_blocks(%x: memref<100000xf32>, %y: memref<100000xf32>, %zero: f32) {
-  spmd.lines scan dim 0 ins(%x : memref<100000xf32>) starts(%zero : f32) outs(%y : memref<100000xf32>) body {
+  kernel.lines scan dim 0 ins(%x : memref<100000xf32>) starts(%zero : f32) outs(%y : memref<100000xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %sum = arith.addf %a, %b : f32
-    spmd.yield %sum : f32
+    kernel.yield %sum : f32
   }
   return
 }
@@ -174,10 +174,10 @@ func.func @scan_by_blocks(%x: memref<100000xf32>, %y: memref<100000xf32>, %zero:
 //       CHECK:     gpu.barrier
 //   CHECK-NOT:   gpu.launch
 func.func @scan_across(%x: memref<100x33xf32>, %y: memref<100x33xf32>, %zero: f32) {
-  spmd.lines scan dim 0 ins(%x : memref<100x33xf32>) starts(%zero : f32) outs(%y : memref<100x33xf32>) body {
+  kernel.lines scan dim 0 ins(%x : memref<100x33xf32>) starts(%zero : f32) outs(%y : memref<100x33xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %sum = arith.addf %a, %b : f32
-    spmd.yield %sum : f32
+    kernel.yield %sum : f32
   }
   return
 }
@@ -196,7 +196,7 @@ func.func @scan_across(%x: memref<100x33xf32>, %y: memref<100x33xf32>, %zero: f3
 //       CHECK:     memref.store %{{.*}}, %[[Y]]
 //   CHECK-NOT:   gpu.launch
 func.func @transform(%x: memref<7x256xf32>, %y: memref<7x256xf32>, %t: memref<256xf32>) {
-  spmd.lines fourier dim 1 ins(%x, %x, %t, %t : memref<7x256xf32>, memref<7x256xf32>, memref<256xf32>, memref<256xf32>)
+  kernel.lines fourier dim 1 ins(%x, %x, %t, %t : memref<7x256xf32>, memref<7x256xf32>, memref<256xf32>, memref<256xf32>)
       outs(%y, %y : memref<7x256xf32>, memref<7x256xf32>)
   return
 }
@@ -207,10 +207,10 @@ func.func @transform(%x: memref<7x256xf32>, %y: memref<7x256xf32>, %t: memref<25
 // CHECK-LABEL: func.func @nothing(
 //   CHECK-NOT:   gpu.launch
 func.func @nothing(%x: memref<0x6xf32>, %y: memref<0x6xf32>) {
-  spmd.lines sort dim 1 ins(%x : memref<0x6xf32>) outs(%y : memref<0x6xf32>) body {
+  kernel.lines sort dim 1 ins(%x : memref<0x6xf32>) outs(%y : memref<0x6xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }

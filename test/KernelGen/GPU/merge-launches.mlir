@@ -74,7 +74,7 @@ func.func @ordered(%x: memref<4096xf32>, %y: memref<4096xf32>, %z: memref<4096xf
 //       CHECK:   gpu.launch
 //       CHECK:   gpu.launch
 #same = affine_map<(d0) -> (d0)>
-func.func @in_place(%x: memref<4096xf32>, %y: memref<4096xf32>, %r: memref<4096xf32> {spmd.in_place = 0 : i64}) {
+func.func @in_place(%x: memref<4096xf32>, %y: memref<4096xf32>, %r: memref<4096xf32> {kernel.in_place = 0 : i64}) {
   linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<4096xf32>) outs(%y : memref<4096xf32>) {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
@@ -128,7 +128,7 @@ func.func @pieces(%x: memref<1024xf32>, %y: memref<1024xf32>) {
 //       CHECK:   gpu.launch
 //       CHECK:     memref<4096xf32>
 //       CHECK:     memref<1024xf32>
-//       CHECK:   spmd.run_site
+//       CHECK:   kernel.run_site
 //       CHECK:   gpu.launch
 //       CHECK:     memref<1048576xf32>
 #same = affine_map<(d0) -> (d0)>
@@ -139,7 +139,7 @@ func.func @held(%x: memref<4096xf32>, %y: memref<4096xf32>) -> f32 {
   ^bb0(%o: f32):
     linalg.yield %zero : f32
   }
-  spmd.run_site 0 ins(%x : memref<4096xf32>) outs(%y : memref<4096xf32>)
+  kernel.run_site 0 ins(%x : memref<4096xf32>) outs(%y : memref<4096xf32>)
   %small = memref.alloc() : memref<1024xf32>
   linalg.generic {indexing_maps = [#same], iterator_types = ["parallel"]} outs(%small : memref<1024xf32>) {
   ^bb0(%o: f32):

@@ -40,17 +40,17 @@ func.func @first(%query: memref<64x16xf32>, %key: memref<32x16xf32>, %value: mem
   ^bb0(%o: f32):
     linalg.yield %zero : f32
   }
-  spmd.pair_step softmax ins(%query, %key, %value : memref<64x16xf32>, memref<32x16xf32>, memref<32x16xf32>) at (%c0, %c0)
+  pairs.pair_step softmax ins(%query, %key, %value : memref<64x16xf32>, memref<32x16xf32>, memref<32x16xf32>) at (%c0, %c0)
       outs(%most, %sum, %acc : memref<64xf32>, memref<64xf32>, memref<64x16xf32>) maps [#q, #k, #v, #r, #r, #o]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
-  spmd.pair_step softmax ins(%query, %key, %value : memref<64x16xf32>, memref<32x16xf32>, memref<32x16xf32>) at (%c0, %c0)
+  pairs.pair_step softmax ins(%query, %key, %value : memref<64x16xf32>, memref<32x16xf32>, memref<32x16xf32>) at (%c0, %c0)
       outs(%most, %sum, %acc : memref<64xf32>, memref<64xf32>, memref<64x16xf32>) maps [#q, #k, #v, #r, #r, #o]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
   return
 }
@@ -89,19 +89,19 @@ func.func @read(%query: memref<64x16xf32>, %key: memref<32x16xf32>, %state: memr
   ^bb0(%x: f32, %o: f32):
     linalg.yield %x : f32
   }
-  spmd.pair_step max ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0) outs(%state : memref<64xf32>) maps [#q, #k, #r]
+  pairs.pair_step max ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0) outs(%state : memref<64xf32>) maps [#q, #k, #r]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
   linalg.generic {indexing_maps = [#line], iterator_types = ["parallel"]} outs(%third : memref<64xf32>) {
   ^bb0(%o: f32):
     linalg.yield %number : f32
   }
-  spmd.pair_step max ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0) outs(%third : memref<64xf32>) maps [#q, #k, #r]
+  pairs.pair_step max ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0) outs(%third : memref<64xf32>) maps [#q, #k, #r]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
   return
 }
@@ -134,11 +134,11 @@ func.func @lists(%query: memref<64x16xf32>, %key: memref<32x16xf32>, %scores: me
   ^bb0(%o: i32):
     linalg.yield %last : i32
   }
-  spmd.pair_step top_k ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0)
+  pairs.pair_step top_k ins(%query, %key : memref<64x16xf32>, memref<32x16xf32>) at (%c0, %c0)
       outs(%scores, %numbers : memref<64x4xf32>, memref<64x4xi32>) maps [#q, #k, #o, #o]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       }
   return
 }

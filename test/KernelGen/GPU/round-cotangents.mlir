@@ -11,20 +11,20 @@
 //  CHECK-SAME:   %[[MOST:[^ ]*]]: tensor<?xf32>, %[[DELTA:[^ ]*]]: tensor<?xf32>, %[[DOUT:[^ ]*]]: tensor<?x16xf32>
 //       CHECK:   %[[ROUNDED:.*]] = linalg.generic {{.*}} ins(%[[DOUT]] : tensor<?x16xf32>)
 //       CHECK:     arith.truncf {{.*}} : f32 to bf16
-//       CHECK:   spmd.pair_step {{.*}} rows(%[[MOST]], %[[DELTA]], %[[ROUNDED]] :
+//       CHECK:   pairs.pair_step {{.*}} rows(%[[MOST]], %[[DELTA]], %[[ROUNDED]] :
 func.func @bf16(%q: tensor<?x16xbf16>, %k: tensor<64x16xbf16>, %v: tensor<64x16xbf16>, %most: tensor<?xf32>, %delta: tensor<?xf32>, %dout: tensor<?x16xf32>,
                 %dq: tensor<?x16xf32>, %dk: tensor<64x16xf32>, %dv: tensor<64x16xf32>) -> (tensor<?x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>) {
   %c0 = arith.constant 0 : index
-  %0:3 = spmd.pair_step softmax backward ins(%q, %k, %v : tensor<?x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
+  %0:3 = pairs.pair_step softmax backward ins(%q, %k, %v : tensor<?x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
       rows(%most, %delta, %dout : tensor<?xf32>, tensor<?xf32>, tensor<?x16xf32>) at (%c0, %c0)
       outs(%dq, %dk, %dv : tensor<?x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
       maps [#q, #k, #v, #r, #r, #o, #q, #k, #v]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       } slope {
       ^bb0(%ds: f32, %raw: f32, %i: i32, %j: i32):
-        spmd.yield %ds : f32
+        pairs.yield %ds : f32
       } -> tensor<?x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
   return %0#0, %0#1, %0#2 : tensor<?x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
 }
@@ -44,16 +44,16 @@ func.func @bf16(%q: tensor<?x16xbf16>, %k: tensor<64x16xbf16>, %v: tensor<64x16x
 func.func @f32(%q: tensor<64x16xf32>, %k: tensor<64x16xf32>, %v: tensor<64x16xf32>, %most: tensor<64xf32>, %delta: tensor<64xf32>, %dout: tensor<64x16xf32>,
                %dq: tensor<64x16xf32>, %dk: tensor<64x16xf32>, %dv: tensor<64x16xf32>) -> (tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>) {
   %c0 = arith.constant 0 : index
-  %0:3 = spmd.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
+  %0:3 = pairs.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
       rows(%most, %delta, %dout : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) at (%c0, %c0)
       outs(%dq, %dk, %dv : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
       maps [#q, #k, #v, #r, #r, #o, #q, #k, #v]
       score {
       ^bb0(%raw: f32, %i: i32, %j: i32):
-        spmd.yield %raw : f32
+        pairs.yield %raw : f32
       } slope {
       ^bb0(%ds: f32, %raw: f32, %i: i32, %j: i32):
-        spmd.yield %ds : f32
+        pairs.yield %ds : f32
       } -> tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
   return %0#0, %0#1, %0#2 : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
 }
@@ -75,17 +75,17 @@ func.func @f32(%q: tensor<64x16xf32>, %k: tensor<64x16xf32>, %v: tensor<64x16xf3
 func.func @extras(%q: tensor<64x16xbf16>, %k: tensor<64x16xbf16>, %v: tensor<64x16xbf16>, %most: tensor<64xf32>, %delta: tensor<64xf32>, %dout: tensor<64x16xf32>, %x: tensor<64x64xf32>,
                   %dq: tensor<64x16xf32>, %dk: tensor<64x16xf32>, %dv: tensor<64x16xf32>, %dx: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %c0 = arith.constant 0 : index
-  %0:4 = spmd.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
+  %0:4 = pairs.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
       rows(%most, %delta, %dout : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) extras(%x : tensor<64x64xf32>) at (%c0, %c0)
       outs(%dq, %dk, %dv, %dx : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x64xf32>)
       maps [#q, #k, #v, #r, #r, #o, #x, #q, #k, #v, #x]
       score {
       ^bb0(%raw: f32, %b: f32, %i: i32, %j: i32):
         %1 = arith.addf %raw, %b : f32
-        spmd.yield %1 : f32
+        pairs.yield %1 : f32
       } slope {
       ^bb0(%ds: f32, %raw: f32, %b: f32, %i: i32, %j: i32):
-        spmd.yield %ds, %ds : f32, f32
+        pairs.yield %ds, %ds : f32, f32
       } -> tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x64xf32>
   return %0#3 : tensor<64x64xf32>
 }

@@ -24,9 +24,9 @@ spmd.mesh @mesh = <["x"=4]>
 !t = tensor<2x4096x16xf32>
 !l = tensor<2x4096xf32>
 func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
-  %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] score {
+  %o, %max, %sum = pairs.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #o, #r, #r] score {
   ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
-    spmd.yield %raw : tensor<f32>
+    pairs.yield %raw : tensor<f32>
   } : (!t, !t, !t) -> (!t, !l, !l)
   return %o : !t
 }

@@ -4,8 +4,8 @@
 // CHECK: output 2: f32 [6, 4] as interpreter: bitwise equal
 // RUN: shard-opt %s --spmd-import --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate -o %t.mlir
 // RUN: FileCheck %s --check-prefix=LOCAL < %t.mlir
-// LOCAL-DAG: spmd.pair_step softmax
-// LOCAL-DAG: spmd.scatter_rows
+// LOCAL-DAG: pairs.pair_step softmax
+// LOCAL-DAG: local.scatter_rows
 // RUN: sed 's/"rebalance" \[<dim 0 along \["x"\] : \[0:4, 4:8\] -> \[4:8, 0:4\]>\]/"rebalance" [<dim 0 along ["x"] : [0:4, 4:8] -> [0:4, 4:8]>]/' %t.mlir > %t.wrong.mlir
 // RUN: not cmp %t.mlir %t.wrong.mlir
 // RUN: not shard-opt %t.wrong.mlir --spmd-verify-partition=global=%s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG

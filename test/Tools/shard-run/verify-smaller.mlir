@@ -7,7 +7,7 @@
 // SMALL: @main(%arg0: tensor<16x16xf32> {{.*}}, %arg1: tensor<16x16xf32>
 // RUN: shard-opt %t.small.mlir --spmd-import --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate -o %t.local.mlir
 // RUN: shard-opt %t.local.mlir --spmd-verify-partition=global=%t.small.mlir -o %t.same.mlir
-// RUN: sed 's/spmd.all_reduce sum/spmd.all_reduce max/' %t.local.mlir > %t.wrong.mlir
+// RUN: sed 's/local.all_reduce sum/local.all_reduce max/' %t.local.mlir > %t.wrong.mlir
 // RUN: not cmp %t.local.mlir %t.wrong.mlir
 // RUN: not shard-opt %t.wrong.mlir --spmd-verify-partition=global=%t.small.mlir -o %t.same.mlir 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: gives result 0 other elements than the program

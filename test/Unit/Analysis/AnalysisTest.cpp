@@ -8,6 +8,9 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/Local.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,8 +24,9 @@ namespace {
 class AnalysisTest : public testing::Test {
 protected:
   AnalysisTest() {
-    context.loadDialect<SpmdDialect, stablehlo::StablehloDialect,
-                        func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
+    context.loadDialect<SpmdDialect, LocalDialect, PairsDialect, KernelDialect,
+                        stablehlo::StablehloDialect, func::FuncDialect,
+                        scf::SCFDialect, arith::ArithDialect,
                         tensor::TensorDialect>();
   }
 
@@ -72,14 +76,14 @@ TEST_F(AnalysisTest, CommunicationAddsKeepsAndRemovesAxes) {
   func::FuncOp function = parse(R"(
     func.func @f(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}], partial = {"y" = sum}>})
         -> (tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>) attributes {spmd.local_view} {
-      %gathered = spmd.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
+      %gathered = local.all_gather %a [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
           : tensor<2xf32> -> tensor<4xf32>
-      %reversed = spmd.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4] -> [2:4, 0:2]>] on @mesh
+      %reversed = local.rebalance %a [<dim 0 along ["x"] : [0:2, 2:4] -> [2:4, 0:2]>] on @mesh
           : tensor<2xf32> -> tensor<2xf32>
-      %reduced = spmd.all_reduce sum %a along ["y"] on @mesh : tensor<2xf32>
-      %whole = spmd.all_gather %reduced [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
+      %reduced = local.all_reduce sum %a along ["y"] on @mesh : tensor<2xf32>
+      %whole = local.all_gather %reduced [<dim 0 along ["x"] : [0:2, 2:4] -> [0:4, 0:4]>] on @mesh
           : tensor<2xf32> -> tensor<4xf32>
-      %scattered = spmd.reduce_scatter sum %whole along ["x"]
+      %scattered = local.reduce_scatter sum %whole along ["x"]
           [<dim 0 along ["x"] : [0:4, 0:4] -> [0:2, 2:4]>] on @mesh : tensor<4xf32> -> tensor<2xf32>
       return %gathered, %reversed, %reduced, %whole, %scattered
           : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
@@ -96,7 +100,7 @@ TEST_F(AnalysisTest, LoopsJoinWhatFlowsAndWhoDecides) {
       %0 = arith.constant 0 : index
       %1 = arith.constant 1 : index
       %9 = arith.constant 9 : index
-      %count = spmd.lookup [1, 2, 3] along ["y"] on @mesh
+      %count = local.lookup [1, 2, 3] along ["y"] on @mesh
       %even:2 = scf.for %i = %0 to %9 step %1 iter_args(%a = %u, %b = %u) -> (tensor<f32>, tensor<f32>) {
         %c = arith.addf %b, %x : tensor<f32>
         scf.yield %a, %c : tensor<f32>, tensor<f32>
@@ -146,7 +150,7 @@ TEST_F(AnalysisTest, SizesAreFollowedToTheirTables) {
                  %b: tensor<?xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>})
         -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) attributes {spmd.local_view} {
       %0 = stablehlo.add %a, %a : tensor<?xf32>
-      %1 = spmd.rebalance %0 [<dim 0 along ["x"] : [0:5, 5:7] -> [0:4, 4:7]>] on @mesh
+      %1 = local.rebalance %0 [<dim 0 along ["x"] : [0:5, 5:7] -> [0:4, 4:7]>] on @mesh
           : tensor<?xf32> -> tensor<?xf32>
       return %0, %1, %b : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
     })");
@@ -166,14 +170,14 @@ TEST_F(AnalysisTest, BytesThatLeaveARank) {
                  %u: tensor<?xf64> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [5, 2]}]>},
                  %z: tensor<f32>) attributes {spmd.local_view} {
       // One row of 8 floats each way, in each of three columns of the mesh.
-      %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
+      %0 = local.halo_exchange %a [<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>]
           fill %z : tensor<f32> reason "window of 3" on @mesh : tensor<4x8xf32> -> tensor<6x8xf32> loc("model.py":3:4)
       // Three groups of two ranks: 2 * 1 * 32 floats each.
-      %1 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4x8xf32>
+      %1 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4x8xf32>
       // Two groups of three ranks: 2 * 2 * (5 or 2) doubles.
-      %2 = spmd.all_reduce sum %u along ["y"] on @mesh : tensor<?xf64>
+      %2 = local.all_reduce sum %u along ["y"] on @mesh : tensor<?xf64>
       // Two groups of three ranks: 2 * 32 floats each.
-      %3 = spmd.reduce_scatter sum %a along ["y"]
+      %3 = local.reduce_scatter sum %a along ["y"]
           [<dim 1 along ["y"] : [0:8, 0:8, 0:8] -> [0:3, 3:6, 6:8]>] on @mesh
           : tensor<4x8xf32> -> tensor<4x?xf32>
       return
@@ -197,7 +201,7 @@ TEST_F(AnalysisTest, UnknownSizesAreNotGuessed) {
   func::FuncOp function = parse(R"(
     func.func @f(%a: tensor<?xf32>, %0: index, %9: index) attributes {spmd.local_view} {
       scf.for %i = %0 to %9 step %9 {
-        %r = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<?xf32>
+        %r = local.all_reduce sum %a along ["x"] on @mesh : tensor<?xf32>
       }
       return
     })");

@@ -4,6 +4,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/Local.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -23,9 +26,10 @@ protected:
     DialectRegistry registry;
     registerConformanceHandlers(registry);
     context.appendDialectRegistry(registry);
-    context
-        .loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
-                     sdy::SdyDialect, spmd::SpmdDialect, func::FuncDialect>();
+    context.loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
+                        sdy::SdyDialect, spmd::SpmdDialect, spmd::LocalDialect,
+                        spmd::PairsDialect, spmd::KernelDialect,
+                        func::FuncDialect>();
   }
 
   /// The real elements of all results of @main, one behind the other; no

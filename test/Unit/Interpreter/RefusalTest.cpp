@@ -11,6 +11,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/Local.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -27,9 +30,10 @@ class RefusalTest : public testing::Test {
 protected:
   RefusalTest() {
     context.loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
-                        sdy::SdyDialect, spmd::SpmdDialect, func::FuncDialect,
-                        tensor::TensorDialect, arith::ArithDialect,
-                        cf::ControlFlowDialect>();
+                        sdy::SdyDialect, spmd::SpmdDialect, spmd::LocalDialect,
+                        spmd::PairsDialect, spmd::KernelDialect,
+                        func::FuncDialect, tensor::TensorDialect,
+                        arith::ArithDialect, cf::ControlFlowDialect>();
   }
 
   /// What is said of a program; "" if it runs.
@@ -73,7 +77,7 @@ protected:
       spmd.mesh @mesh = <["x"=2]>
       func.func @main() attributes {spmd.local_view} {
         %a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
-        %n = spmd.lookup [1, 2] along ["x"] on @mesh
+        %n = local.lookup [1, 2] along ["x"] on @mesh
         %d = tensor.extract_slice %a[0] [%n] [1]
             : tensor<4xi32> to tensor<?xi32>
         )" + body + R"(
@@ -280,25 +284,25 @@ TEST_F(RefusalTest, SlicesOutsideOfABlock) {
 TEST_F(RefusalTest, ExchangesOfWhatIsNotThere) {
   // Ranks have one and two elements.
   EXPECT_EQ(refusalOfLocal(R"(
-    %e = spmd.rebalance %d [<dim 0 along ["x"] : [0:2, 2:3] -> [0:1, 1:3]>]
+    %e = local.rebalance %d [<dim 0 along ["x"] : [0:2, 2:3] -> [0:1, 1:3]>]
         on @mesh : tensor<?xi32> -> tensor<?xi32>)"),
             "says that rank 0 owns 2 elements of dim 0, it has 1");
   EXPECT_EQ(refusalOfLocal(R"(
     %t = tensor.expand_shape %d [[0, 1]] output_shape [%n, 1]
         : tensor<?xi32> into tensor<?x1xi32>
-    %e = spmd.all_gather %t [<dim 1 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>]
+    %e = local.all_gather %t [<dim 1 along ["x"] : [0:1, 1:2] -> [0:2, 0:2]>]
         on @mesh : tensor<?x1xi32> -> tensor<?x2xi32>)"),
             "is between ranks that have 2 and 1 elements of dim 0, which it "
             "does not list");
   EXPECT_EQ(refusalOfLocal(R"(
-    %e = spmd.all_gather %d [<dim 0 along ["x"] : [0:1, 2:4] -> [0:4, 0:4]>]
+    %e = local.all_gather %d [<dim 0 along ["x"] : [0:1, 2:4] -> [0:4, 0:4]>]
         on @mesh : tensor<?xi32> -> tensor<?xi32>)"),
             "gives rank 0 an element that nobody owns");
   EXPECT_EQ(refusalOfLocal(R"(
-    %e = spmd.all_reduce sum %d along ["x"] on @mesh : tensor<?xi32>)"),
+    %e = local.all_reduce sum %d along ["x"] on @mesh : tensor<?xi32>)"),
             "combines values of different shapes");
   EXPECT_EQ(refusalOfLocal(R"(
-    %e = spmd.reduce_scatter sum %a along ["x"]
+    %e = local.reduce_scatter sum %a along ["x"]
         [<dim 0 along ["x"] : [0:4, 0:4] -> [0:2, 2:5]>] on @mesh
         : tensor<4xi32> -> tensor<?xi32>)"),
             "keeps what it has not combined");
@@ -306,30 +310,30 @@ TEST_F(RefusalTest, ExchangesOfWhatIsNotThere) {
 
 TEST_F(RefusalTest, RowsOfWhatIsNotThere) {
   const std::string plan = R"(
-    %p = spmd.row_plan %a vector 1 components [0] slices [1]
+    %p = local.row_plan %a vector 1 components [0] slices [1]
         rows [<dim 0 along ["x"] : [0:5, 5:9] -> [0:1, 0:1]>] batch []
         on @mesh : tensor<4xi32>)";
   // Ranks have one and two elements.
   EXPECT_EQ(refusalOfLocal(plan + R"(
-    %e = spmd.gather_rows %p of %d first 0
+    %e = local.gather_rows %p of %d first 0
         [<dim 0 along ["x"] : [0:5, 5:9] -> [0:5, 5:9]>]
         on @mesh : tensor<?xi32> -> tensor<4xi32>)"),
             "says that rank 0 owns 5 elements of dim 0, it has 1");
   EXPECT_EQ(refusalOfLocal(plan + R"(
-    %e = spmd.gather_rows %p of %a first 0 []
+    %e = local.gather_rows %p of %a first 0 []
         on @mesh : tensor<4xi32> -> tensor<4xi32>)"),
             "asks for a row that nobody owns");
   EXPECT_EQ(refusalOfLocal(plan + R"(
-    %e = spmd.scatter_rows %p by sum %d into %a first 0 []
+    %e = local.scatter_rows %p by sum %d into %a first 0 []
         on @mesh : tensor<?xi32>, tensor<4xi32>)"),
             "has other updates on rank 0 than its plan has positions");
   EXPECT_EQ(refusalOfLocal(plan + R"(
-    %e = spmd.scatter_rows %p by sum %a into %d first 0
+    %e = local.scatter_rows %p by sum %a into %d first 0
         [<dim 0 along ["x"] : [0:5, 5:9] -> [0:5, 5:9]>]
         on @mesh : tensor<4xi32>, tensor<?xi32>)"),
             "says that rank 0 owns 5 elements of dim 0, it has 1");
   EXPECT_EQ(refusalOfLocal(plan + R"(
-    %e = spmd.scatter_rows %p by sum %a into %a first 0 []
+    %e = local.scatter_rows %p by sum %a into %a first 0 []
         on @mesh : tensor<4xi32>, tensor<4xi32>)"),
             "writes a row that rank 0 does not have");
 }
@@ -500,7 +504,7 @@ TEST_F(RefusalTest, SizesThatAreNotThoseOfTheType) {
 // may be empty, or of another size than that of its windows.
 TEST_F(RefusalTest, EmptyBlocksOfWhichNothingIsRead) {
   StringRef start = R"(
-    %z = spmd.lookup [0, 2] along ["x"] on @mesh
+    %z = local.lookup [0, 2] along ["x"] on @mesh
     %x = tensor.empty(%z) : tensor<?xi32>
     %i = tensor.empty(%z) : tensor<?x1xi32>
     %v = stablehlo.constant dense<0> : tensor<i32>
@@ -556,7 +560,7 @@ TEST_F(RefusalTest, BlocksThatDoNotGoTogether) {
             "asks for dim 1 of 1");
   EXPECT_EQ(refusalOfLocal(R"(
     %f = tensor.cast %a : tensor<4xi32> to tensor<?xi32>
-    %e = spmd.accumulate %d into %f : tensor<?xi32>)"),
+    %e = local.accumulate %d into %f : tensor<?xi32>)"),
             "has operands of different shapes when it runs");
 }
 

@@ -105,7 +105,7 @@ static FailureOr<Compiled> compile(MLIRContext &context, bool optimize) {
   if (!module || failed(lower(*module, optimize, true)))
     return failure();
   Compiled result;
-  if (auto bytes = (*module)->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
+  if (auto bytes = (*module)->getAttrOfType<IntegerAttr>("kernel.arena_bytes"))
     result.arenaBytes = bytes.getInt();
   else
     result.arenaBytes = -1;

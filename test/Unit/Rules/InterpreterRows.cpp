@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "InterpreterOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include <map>
 
 using namespace mlir;

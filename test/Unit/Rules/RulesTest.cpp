@@ -11,6 +11,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Kernel/IR/Kernel.h"
+#include "shardc/Dialect/Local/IR/Local.h"
+#include "shardc/Dialect/Pairs/IR/Pairs.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -51,7 +54,8 @@ protected:
     DialectRegistry registry;
     registry
         .insert<func::FuncDialect, stablehlo::StablehloDialect,
-                chlo::ChloDialect, solver::SolverDialect, spmd::SpmdDialect>();
+                chlo::ChloDialect, solver::SolverDialect, spmd::SpmdDialect,
+                spmd::LocalDialect, spmd::PairsDialect, spmd::KernelDialect>();
     registerShardingRules(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();

@@ -112,7 +112,7 @@ static void expectLine(const std::string &printed, StringRef line) {
 
 TEST(AddAnOp, TheRuleAloneBringsTheHalo) {
   std::string printed = partition("\"x\"");
-  expectLine(printed, "spmd.halo_exchange");
+  expectLine(printed, "local.halo_exchange");
   expectLine(printed, "[0:5, 5:10, 10:15, 15:20] -> [-1:6, 4:11, 9:16, 14:21]");
   expectLine(printed,
              "\"tutorial.blur\"(%0) : (tensor<7xf32>) -> tensor<5xf32>");

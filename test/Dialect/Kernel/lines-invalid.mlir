@@ -2,7 +2,7 @@
 
 func.func @dim(%x: memref<4xf32>) {
   // expected-error@+1 {{has no dim 1 in 'memref<4xf32>'}}
-  spmd.lines fourier dim 1 ins(%x, %x, %x, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>)
+  kernel.lines fourier dim 1 ins(%x, %x, %x, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>)
   return
 }
 
@@ -10,7 +10,7 @@ func.func @dim(%x: memref<4xf32>) {
 
 func.func @tables(%x: memref<4xf32>, %t: memref<5xf32>) {
   // expected-error@+1 {{has a table of 'memref<5xf32>' for lines of 'memref<4xf32>'}}
-  spmd.lines fourier dim 0 ins(%x, %x, %x, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<5xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>)
+  kernel.lines fourier dim 0 ins(%x, %x, %x, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<5xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>)
   return
 }
 
@@ -18,7 +18,7 @@ func.func @tables(%x: memref<4xf32>, %t: memref<5xf32>) {
 
 func.func @dynamic_transform(%x: memref<?xf32>, %t: memref<4xf32>) {
   // expected-error@+1 {{has a table of 'memref<4xf32>' for lines of 'memref<?xf32>'}}
-  spmd.lines fourier dim 0 ins(%x, %x, %t, %t : memref<?xf32>, memref<?xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<?xf32>, memref<?xf32>)
+  kernel.lines fourier dim 0 ins(%x, %x, %t, %t : memref<?xf32>, memref<?xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<?xf32>, memref<?xf32>)
   return
 }
 
@@ -26,10 +26,10 @@ func.func @dynamic_transform(%x: memref<?xf32>, %t: memref<4xf32>) {
 
 func.func @shapes(%x: memref<4xf32>, %y: memref<5xf32>) {
   // expected-error@+1 {{has inputs of 'memref<4xf32>' and of 'memref<5xf32>', expected one shape}}
-  spmd.lines sort dim 0 ins(%x, %y : memref<4xf32>, memref<5xf32>) outs(%x, %y : memref<4xf32>, memref<5xf32>) body {
+  kernel.lines sort dim 0 ins(%x, %y : memref<4xf32>, memref<5xf32>) outs(%x, %y : memref<4xf32>, memref<5xf32>) body {
   ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -38,10 +38,10 @@ func.func @shapes(%x: memref<4xf32>, %y: memref<5xf32>) {
 
 func.func @longer(%x: memref<4xf32>, %y: memref<5xf32>) {
   // expected-error@+1 {{has init 'memref<5xf32>', longer than lines of 'memref<4xf32>'}}
-  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%y : memref<5xf32>) body {
+  kernel.lines sort dim 0 ins(%x : memref<4xf32>) outs(%y : memref<5xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -50,10 +50,10 @@ func.func @longer(%x: memref<4xf32>, %y: memref<5xf32>) {
 
 func.func @positions(%x: memref<4xf32>) {
   // expected-error@+1 {{has an init of 'f32', expected integers}}
-  spmd.lines sort dim 0 positions ins(%x : memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>) body {
+  kernel.lines sort dim 0 positions ins(%x : memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -62,9 +62,9 @@ func.func @positions(%x: memref<4xf32>) {
 
 func.func @yield(%x: memref<4xf32>) {
   // expected-error@+1 {{has a body that does not yield ('i1')}}
-  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
+  kernel.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
   ^bb0(%a: f32, %b: f32):
-    spmd.yield %a : f32
+    kernel.yield %a : f32
   }
   return
 }
@@ -73,9 +73,9 @@ func.func @yield(%x: memref<4xf32>) {
 
 func.func @starts(%x: memref<4xf32>, %i: i32) {
   // expected-error@+1 {{has starts of ('i32'), expected ('f32')}}
-  spmd.lines scan dim 0 ins(%x : memref<4xf32>) starts(%i : i32) outs(%x : memref<4xf32>) body {
+  kernel.lines scan dim 0 ins(%x : memref<4xf32>) starts(%i : i32) outs(%x : memref<4xf32>) body {
   ^bb0(%a: f32, %b: f32):
-    spmd.yield %a : f32
+    kernel.yield %a : f32
   }
   return
 }
@@ -84,10 +84,10 @@ func.func @starts(%x: memref<4xf32>, %i: i32) {
 
 func.func @backward(%x: memref<4xf32>) {
   // expected-error@+1 {{goes backward, which scans alone do}}
-  spmd.lines sort dim 0 backward ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
+  kernel.lines sort dim 0 backward ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -96,7 +96,7 @@ func.func @backward(%x: memref<4xf32>) {
 
 func.func @whole_length(%x: memref<8xf32>, %y: memref<5xcomplex<f32>>, %t: memref<9xf32>, %f: f32) {
   // expected-error@+1 {{has init 'memref<5xcomplex<f32>>' for lines of 'memref<8xf32>' and tables of 9}}
-  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<8xf32>, memref<9xf32>, memref<9xf32>) starts(%f : f32) outs(%y : memref<5xcomplex<f32>>)
+  kernel.lines fourier dim 0 ins(%x, %t, %t : memref<8xf32>, memref<9xf32>, memref<9xf32>) starts(%f : f32) outs(%y : memref<5xcomplex<f32>>)
   return
 }
 
@@ -104,7 +104,7 @@ func.func @whole_length(%x: memref<8xf32>, %y: memref<5xcomplex<f32>>, %t: memre
 
 func.func @whole_both_real(%x: memref<8xf32>, %f: f32) {
   // expected-error@+1 {{has init 'memref<8xf32>' for lines of 'memref<8xf32>' and tables of 8}}
-  spmd.lines fourier dim 0 ins(%x, %x, %x : memref<8xf32>, memref<8xf32>, memref<8xf32>) starts(%f : f32) outs(%x : memref<8xf32>)
+  kernel.lines fourier dim 0 ins(%x, %x, %x : memref<8xf32>, memref<8xf32>, memref<8xf32>) starts(%f : f32) outs(%x : memref<8xf32>)
   return
 }
 
@@ -112,7 +112,7 @@ func.func @whole_both_real(%x: memref<8xf32>, %f: f32) {
 
 func.func @blocks(%x: memref<4xf32>) {
   // expected-error@+1 {{expected a body of one block}}
-  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+  kernel.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
   return
 }
 
@@ -120,10 +120,10 @@ func.func @blocks(%x: memref<4xf32>) {
 
 func.func @body(%x: memref<4xf32>) {
   // expected-error@+1 {{has a body of ('f32'), expected ('f32', 'f32')}}
-  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
+  kernel.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
   ^bb0(%a: f32):
     %l = arith.cmpf olt, %a, %a : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -132,9 +132,9 @@ func.func @body(%x: memref<4xf32>) {
 
 func.func @scan_with_positions(%x: memref<4xf32>, %p: memref<4xi32>, %s: f32) {
   // expected-error@+1 {{has positions, which sorts alone give}}
-  spmd.lines scan dim 0 positions ins(%x : memref<4xf32>) starts(%s : f32) outs(%x, %p : memref<4xf32>, memref<4xi32>) body {
+  kernel.lines scan dim 0 positions ins(%x : memref<4xf32>) starts(%s : f32) outs(%x, %p : memref<4xf32>, memref<4xi32>) body {
   ^bb0(%a: f32, %b: f32):
-    spmd.yield %a : f32
+    kernel.yield %a : f32
   }
   return
 }
@@ -143,10 +143,10 @@ func.func @scan_with_positions(%x: memref<4xf32>, %p: memref<4xi32>, %s: f32) {
 
 func.func @sort_with_starts(%x: memref<4xf32>, %s: f32) {
   // expected-error@+1 {{has starts, which scans alone have}}
-  spmd.lines sort dim 0 ins(%x : memref<4xf32>) starts(%s : f32) outs(%x : memref<4xf32>) body {
+  kernel.lines sort dim 0 ins(%x : memref<4xf32>) starts(%s : f32) outs(%x : memref<4xf32>) body {
   ^bb0(%a: f32, %b: f32):
     %l = arith.cmpf olt, %a, %b : f32
-    spmd.yield %l : i1
+    kernel.yield %l : i1
   }
   return
 }
@@ -155,9 +155,9 @@ func.func @sort_with_starts(%x: memref<4xf32>, %s: f32) {
 
 func.func @transform_with_body(%x: memref<4xf32>) {
   // expected-error@+1 {{has a body, which a transform has not}}
-  spmd.lines fourier dim 0 ins(%x, %x, %x, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>) body {
+  kernel.lines fourier dim 0 ins(%x, %x, %x, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>) body {
   ^bb0(%a: f32):
-    spmd.yield %a : f32
+    kernel.yield %a : f32
   }
   return
 }
@@ -166,7 +166,7 @@ func.func @transform_with_body(%x: memref<4xf32>) {
 
 func.func @parts(%x: memref<4xf32>, %y: memref<4xf64>) {
   // expected-error@+1 {{has parts and tables of 'f32', 'f64', expected one float type}}
-  spmd.lines fourier dim 0 ins(%x, %y, %x, %x : memref<4xf32>, memref<4xf64>, memref<4xf32>, memref<4xf32>) outs(%x, %y : memref<4xf32>, memref<4xf64>)
+  kernel.lines fourier dim 0 ins(%x, %y, %x, %x : memref<4xf32>, memref<4xf64>, memref<4xf32>, memref<4xf32>) outs(%x, %y : memref<4xf32>, memref<4xf64>)
   return
 }
 
@@ -174,7 +174,7 @@ func.func @parts(%x: memref<4xf32>, %y: memref<4xf64>) {
 
 func.func @whole_without_factor(%x: memref<4xcomplex<f32>>, %t: memref<4xf32>) {
   // expected-error@+1 {{of numbers and two tables has 0 starts and 1 inits, expected a factor and a result}}
-  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) outs(%x : memref<4xcomplex<f32>>)
+  kernel.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) outs(%x : memref<4xcomplex<f32>>)
   return
 }
 
@@ -182,6 +182,6 @@ func.func @whole_without_factor(%x: memref<4xcomplex<f32>>, %t: memref<4xf32>) {
 
 func.func @factor(%x: memref<4xcomplex<f32>>, %t: memref<4xf32>, %s: f64) {
   // expected-error@+1 {{has a factor of 'f64', expected 'f32'}}
-  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%s : f64) outs(%x : memref<4xcomplex<f32>>)
+  kernel.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%s : f64) outs(%x : memref<4xcomplex<f32>>)
   return
 }

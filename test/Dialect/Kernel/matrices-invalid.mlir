@@ -2,7 +2,7 @@
 
 func.func @wide(%a: memref<4x5xf32>, %w: memref<4xf32>) {
   // expected-error@+1 {{has 'memref<4x5xf32>', expected no more columns than rows}}
-  spmd.svd ins(%a : memref<4x5xf32>) outs(%w : memref<4xf32>)
+  kernel.svd ins(%a : memref<4x5xf32>) outs(%w : memref<4xf32>)
   return
 }
 
@@ -10,7 +10,7 @@ func.func @wide(%a: memref<4x5xf32>, %w: memref<4xf32>) {
 
 func.func @left(%a: memref<5x4xf32>, %w: memref<4xf32>) {
   // expected-error@+1 {{has 2 inits, expected singular values and perhaps both vectors}}
-  spmd.svd ins(%a : memref<5x4xf32>) outs(%w, %a : memref<4xf32>, memref<5x4xf32>)
+  kernel.svd ins(%a : memref<5x4xf32>) outs(%w, %a : memref<4xf32>, memref<5x4xf32>)
   return
 }
 
@@ -18,7 +18,7 @@ func.func @left(%a: memref<5x4xf32>, %w: memref<4xf32>) {
 
 func.func @right(%a: memref<5x4xf32>, %w: memref<4xf32>) {
   // expected-error@+1 {{has init 'memref<5x4xf32>' for matrices of 'memref<5x4xf32>'}}
-  spmd.svd ins(%a : memref<5x4xf32>) outs(%w, %a, %a : memref<4xf32>, memref<5x4xf32>, memref<5x4xf32>)
+  kernel.svd ins(%a : memref<5x4xf32>) outs(%w, %a, %a : memref<4xf32>, memref<5x4xf32>, memref<5x4xf32>)
   return
 }
 
@@ -26,7 +26,7 @@ func.func @right(%a: memref<5x4xf32>, %w: memref<4xf32>) {
 
 func.func @vector(%a: memref<4xf32>, %w: memref<4xf32>) {
   // expected-error@+1 {{has 'memref<4xf32>', expected matrices}}
-  spmd.eigh ins(%a : memref<4xf32>) outs(%w : memref<4xf32>)
+  kernel.eigh ins(%a : memref<4xf32>) outs(%w : memref<4xf32>)
   return
 }
 
@@ -34,7 +34,7 @@ func.func @vector(%a: memref<4xf32>, %w: memref<4xf32>) {
 
 func.func @oblong(%a: memref<4x5xf32>, %w: memref<4xf32>) {
   // expected-error@+1 {{has 'memref<4x5xf32>', expected square matrices}}
-  spmd.eigh ins(%a : memref<4x5xf32>) outs(%w : memref<4xf32>)
+  kernel.eigh ins(%a : memref<4x5xf32>) outs(%w : memref<4xf32>)
   return
 }
 
@@ -42,7 +42,7 @@ func.func @oblong(%a: memref<4x5xf32>, %w: memref<4xf32>) {
 
 func.func @integers(%a: memref<4x4xi32>, %w: memref<4xi32>) {
   // expected-error@+1 {{has elements of 'i32', expected f32, f64 or complex numbers of these}}
-  spmd.eigh ins(%a : memref<4x4xi32>) outs(%w : memref<4xi32>)
+  kernel.eigh ins(%a : memref<4x4xi32>) outs(%w : memref<4xi32>)
   return
 }
 
@@ -50,7 +50,7 @@ func.func @integers(%a: memref<4x4xi32>, %w: memref<4xi32>) {
 
 func.func @nothing(%a: memref<4x4xf32>) {
   // expected-error@+1 {{has 3 inits, expected eigenvalues and perhaps vectors}}
-  spmd.eigh ins(%a : memref<4x4xf32>) outs(%a, %a, %a : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>)
+  kernel.eigh ins(%a : memref<4x4xf32>) outs(%a, %a, %a : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>)
   return
 }
 
@@ -58,7 +58,7 @@ func.func @nothing(%a: memref<4x4xf32>) {
 
 func.func @values(%a: memref<4x4xcomplex<f32>>, %w: memref<4xcomplex<f32>>) {
   // expected-error@+1 {{has init 'memref<4xcomplex<f32>>' for matrices of 'memref<4x4xcomplex<f32>>'}}
-  spmd.eigh ins(%a : memref<4x4xcomplex<f32>>) outs(%w : memref<4xcomplex<f32>>)
+  kernel.eigh ins(%a : memref<4x4xcomplex<f32>>) outs(%w : memref<4xcomplex<f32>>)
   return
 }
 
@@ -66,6 +66,6 @@ func.func @values(%a: memref<4x4xcomplex<f32>>, %w: memref<4xcomplex<f32>>) {
 
 func.func @vectors(%a: memref<2x4x4xf32>, %w: memref<2x4xf32>, %v: memref<2x4x3xf32>) {
   // expected-error@+1 {{has init 'memref<2x4x3xf32>' for matrices of 'memref<2x4x4xf32>'}}
-  spmd.eigh ins(%a : memref<2x4x4xf32>) outs(%w, %v : memref<2x4xf32>, memref<2x4x3xf32>)
+  kernel.eigh ins(%a : memref<2x4x4xf32>) outs(%w, %v : memref<2x4xf32>, memref<2x4x3xf32>)
   return
 }
