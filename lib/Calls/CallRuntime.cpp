@@ -554,6 +554,7 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
   addWord(threads);
   addWord(type.getRank());
   addWord(op.getInits().size());
+  addWord(op.getFixedLevel());
   auto asWord = [&](Value index) {
     words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
   };

@@ -449,7 +449,7 @@ static LogicalResult callEigh(Lowerer &l, solver::EighOp op) {
   if (hasVectors)
     inits.push_back(l.empty(sizes, element));
   auto call = spmd::EighOp::create(l.b, TypeRange(ValueRange(inits)),
-                                   !op.getLower(), a, inits);
+                                   !op.getLower(), l.fixedLevel, a, inits);
   l.set(op.getValues(), call.getResult(0));
   l.set(op.getVectors(), hasVectors ? call.getResult(1) : a);
   return success();
@@ -555,7 +555,8 @@ static LogicalResult callSvd(Lowerer &l, solver::OrthogonalizeOp op) {
   bool hasVectors = !op.getW().use_empty() || !op.getV().use_empty();
   if (hasVectors)
     inits.append({l.empty(sizes, element), l.empty(squares, element)});
-  auto call = spmd::SvdOp::create(l.b, TypeRange(ValueRange(inits)), a, inits);
+  auto call = spmd::SvdOp::create(l.b, TypeRange(ValueRange(inits)),
+                                  l.fixedLevel, a, inits);
   l.set(op.getSigma(), call.getResult(0));
   l.set(op.getW(), hasVectors ? call.getResult(1) : a);
   l.set(op.getV(), hasVectors ? call.getResult(2) : l.empty(squares, element));

@@ -115,6 +115,7 @@ struct LowerToLinalgPass final
       if (blockTransforms)
         lowerer.transformBlock = int64_t(machineOf(func).cacheBytes / 2);
       lowerer.manyThreads = manyThreads;
+      lowerer.fixedLevel = fixedLevel;
       if (failed(lowerer.lowerFunction(func)))
         return signalPassFailure();
     }

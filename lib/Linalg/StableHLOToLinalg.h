@@ -101,6 +101,8 @@ public:
   int64_t transformBlock = 0;
   /// Whether many threads do what is emitted: algorithms on lines stay ops.
   bool manyThreads = false;
+  /// Whether what the runtime does has the same bits on all processors.
+  bool fixedLevel = false;
 
   /// Replaces the body and type of `func` by what they mean.
   mlir::LogicalResult lowerFunction(mlir::func::FuncOp func);

@@ -28,6 +28,7 @@ void shardc::buildLinalgPipeline(OpPassManager &pm,
   linalg.blockTransforms = options.blockTransforms;
   linalg.manyThreads = options.manyThreads;
   linalg.roundEachOp = options.roundEachOp;
+  linalg.fixedLevel = options.fixedLevel;
   linalg.libraries = options.libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizePass());

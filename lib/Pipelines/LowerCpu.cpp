@@ -192,6 +192,7 @@ void shardc::buildCpuBuffersStage(OpPassManager &pm,
   // Threads share whole stages.
   linalg.blockTransforms = options.threads == 1;
   linalg.roundEachOp = options.reproducible;
+  linalg.fixedLevel = options.reproducible;
   buildLinalgPipeline(pm, linalg);
   buildCpuBufferPipeline(pm, kernelOptions(options));
 }

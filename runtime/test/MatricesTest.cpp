@@ -60,11 +60,17 @@ static void checkEigh(shardrt_context *ctx, Batch batch, bool isUpper) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    std::vector<int64_t> words = {sizeof(T),   0,
-                                  isUpper,     k == 0 ? 1 : 3,
-                                  4,           hasVectors ? 2 : 1,
-                                  batch.outer, batch.inner,
-                                  n,           n};
+    std::vector<int64_t> words = {sizeof(T),
+                                  0,
+                                  isUpper,
+                                  k == 0 ? 1 : 3,
+                                  4,
+                                  hasVectors ? 2 : 1,
+                                  0,
+                                  batch.outer,
+                                  batch.inner,
+                                  n,
+                                  n};
     addMatrices(words, a.data(), batch);
     addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
     if (hasVectors) {
@@ -115,15 +121,9 @@ template <typename T> static void checkSvd(shardrt_context *ctx, Batch batch) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    std::vector<int64_t> words = {sizeof(T),
-                                  0,
-                                  k == 0 ? 1 : 3,
-                                  4,
-                                  hasVectors ? 3 : 1,
-                                  batch.outer,
-                                  batch.inner,
-                                  m,
-                                  n};
+    std::vector<int64_t> words = {
+        sizeof(T), 0,           k == 0 ? 1 : 3, 4, hasVectors ? 3 : 1,
+        0,         batch.outer, batch.inner,    m, n};
     addMatrices(words, a.data(), batch);
     addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
     if (hasVectors) {
@@ -196,8 +196,8 @@ TEST(Matrices, FindsSingularValues) {
 TEST(Matrices, HasNothingToDoWithoutElements) {
   TestWorld world(makeTable({1}, {}));
   EXPECT_EQ(world.run([](shardrt_context *ctx) {
-    int64_t eigh[] = {4, 0, 0, 2, 3, 1, 0, 5, 5, 0, 25, 5, 1, 0, 5, 1},
-            svd[] = {8, 1, 2, 3, 1, 2, 4, 0, 0, 0, 0, 1, 0, 0, 1};
+    int64_t eigh[] = {4, 0, 0, 2, 3, 1, 0, 0, 5, 5, 0, 25, 5, 1, 0, 5, 1},
+            svd[] = {8, 1, 2, 3, 1, 0, 2, 4, 0, 0, 0, 0, 1, 0, 0, 1};
     EXPECT_EQ(shardrt_eigh(ctx, eigh), SHARDRT_OK);
     EXPECT_EQ(shardrt_svd(ctx, svd), SHARDRT_OK);
     return 0;
@@ -212,7 +212,7 @@ TEST(Matrices, SaysWhatMemoryCannotBeHadFor) {
   auto address = reinterpret_cast<int64_t>(&nothing);
   TestWorld eighWorld(makeTable({1}, {}));
   EXPECT_EQ(eighWorld.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4, 0, 0, 1, 2, 1, n, n, address, n, 1, address, 1};
+    int64_t words[] = {4, 0, 0, 1, 2, 1, 0, n, n, address, n, 1, address, 1};
     return shardrt_eigh(ctx, words);
   }),
             SHARDRT_MEMORY);
@@ -221,7 +221,7 @@ TEST(Matrices, SaysWhatMemoryCannotBeHadFor) {
       << eighWorld.error();
   TestWorld svdWorld(makeTable({1}, {}));
   EXPECT_EQ(svdWorld.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4, 0, 1, 2, 1, n, n, address, n, 1, address, 1};
+    int64_t words[] = {4, 0, 1, 2, 1, 0, n, n, address, n, 1, address, 1};
     return shardrt_svd(ctx, words);
   }),
             SHARDRT_MEMORY);

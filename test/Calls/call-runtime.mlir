@@ -80,16 +80,20 @@ module attributes {kernel.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], kernel.en
 // -----
 
 // Eigenvalues and eigenvectors of 3 matrices of 20 rows: parts of 4 bytes, not complex, the upper triangle, 3 threads, 3
-// dims, 2 results; sizes; the matrices and their strides, the same of both results.
+// dims, 2 results, the same bits on all processors; sizes; the matrices and their strides, the same of both results.
 // CHECK-LABEL: func.func private @shardc_step(
 //  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
 //       CHECK:   %[[WORDS:.*]] = llvm.alloca
+//       CHECK:   arith.constant 2 : i64
+//  CHECK-NEXT:   %[[FIXED:.*]] = arith.constant 1 : i64
+//       CHECK:   %[[PLACE:.*]] = llvm.getelementptr %[[WORDS]][6]
+//  CHECK-NEXT:   llvm.store %[[FIXED]], %[[PLACE]]
 //       CHECK:   call @shardrt_eigh(%[[CTX]], %[[WORDS]])
 //   CHECK-NOT:   kernel.eigh
 module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}],
                    kernel.sites = #kernel.site_table<<[]>, []>} {
   func.func @main(%a: memref<3x20x20xf32>, %values: memref<3x20xf32>, %vectors: memref<3x20x20xf32>, %arena: memref<?xi8>) {
-    kernel.eigh upper ins(%a : memref<3x20x20xf32>) outs(%values, %vectors : memref<3x20xf32>, memref<3x20x20xf32>)
+    kernel.eigh upper fixed_level ins(%a : memref<3x20x20xf32>) outs(%values, %vectors : memref<3x20xf32>, memref<3x20x20xf32>)
     return
   }
 }

@@ -110,6 +110,8 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
     Option<"roundEachOp", "round-each-op", "bool", "false",
            "Every op of f16 and bf16 rounds its result, whatever reads it; else not between ops that become "
            "one kernel (docs/Reference/accuracy.md).">,
+    Option<"fixedLevel", "fixed-level", "bool", "false",
+           "What the runtime does to matrices has the same bits on all processors that have AVX2.">,
     Option<"libraries", "libraries", "std::string", "\"generated\"",
            "Who does Fourier transforms: generated, auto or library (docs/Rationale/GPU.md).">
   ];

@@ -66,6 +66,7 @@ struct LinalgOptions {
   bool blockTransforms = false;
   bool manyThreads = false;
   bool roundEachOp = false;
+  bool fixedLevel = false;
   std::string libraries = "generated";
 };
 

@@ -16,22 +16,25 @@ enum shardrt_eigh_word {
   SHARDRT_EIGH_THREADS = 3, /**< of the rank, at most */
   SHARDRT_EIGH_RANK = 4,    /**< dims: the last two are a matrix */
   SHARDRT_EIGH_RESULTS = 5, /**< 1: eigenvalues; 2: and eigenvectors */
+  /** 1: the same bits on all processors that have AVX2 */
+  SHARDRT_EIGH_FIXED_LEVEL = 6,
   /** Then as many sizes as there are dims; the address of the matrices and
    * their strides; that of the eigenvalues and their strides, one less; and,
    * where they are wanted, that of the eigenvectors and their strides. */
-  SHARDRT_EIGH_HEAD = 6
+  SHARDRT_EIGH_HEAD = 7
 };
 
 enum shardrt_svd_word {
-  SHARDRT_SVD_PART = 0,    /**< bytes of a real part: 4 or 8 */
-  SHARDRT_SVD_COMPLEX = 1, /**< 1: elements are complex numbers */
-  SHARDRT_SVD_THREADS = 2, /**< of the rank, at most */
-  SHARDRT_SVD_RANK = 3,    /**< dims: the last two are a matrix */
-  SHARDRT_SVD_RESULTS = 4, /**< 1: singular values; 3: and both vectors */
+  SHARDRT_SVD_PART = 0,        /**< bytes of a real part: 4 or 8 */
+  SHARDRT_SVD_COMPLEX = 1,     /**< 1: elements are complex numbers */
+  SHARDRT_SVD_THREADS = 2,     /**< of the rank, at most */
+  SHARDRT_SVD_RANK = 3,        /**< dims: the last two are a matrix */
+  SHARDRT_SVD_RESULTS = 4,     /**< 1: singular values; 3: and both vectors */
+  SHARDRT_SVD_FIXED_LEVEL = 5, /**< as above */
   /** Then as many sizes as there are dims, the last but one not the smaller of
    * the last two; and as above the matrices, the singular values and, where
    * they are wanted, the left and the right vectors. */
-  SHARDRT_SVD_HEAD = 5
+  SHARDRT_SVD_HEAD = 6
 };
 
 #ifdef __cplusplus

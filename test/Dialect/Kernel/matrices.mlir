@@ -9,15 +9,15 @@ func.func @both(%a: tensor<8x64x64xf32>, %w: tensor<8x64xf32>, %v: tensor<8x64x6
 }
 
 // CHECK-LABEL: func.func @singular(
-//       CHECK:   kernel.svd ins(%{{.*}} : tensor<8x64x32xf32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>) -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
+//       CHECK:   kernel.svd fixed_level ins(%{{.*}} : tensor<8x64x32xf32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>) -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
 func.func @singular(%a: tensor<8x64x32xf32>, %s: tensor<8x32xf32>, %w: tensor<8x64x32xf32>, %v: tensor<8x32x32xf32>) -> tensor<8x32xf32> {
-  %values, %left, %right = kernel.svd ins(%a : tensor<8x64x32xf32>) outs(%s, %w, %v : tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>) -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
+  %values, %left, %right = kernel.svd fixed_level ins(%a : tensor<8x64x32xf32>) outs(%s, %w, %v : tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>) -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
   return %values : tensor<8x32xf32>
 }
 
 // CHECK-LABEL: func.func @values(
-//       CHECK:   kernel.eigh upper ins(%{{.*}} : memref<?x7x7xcomplex<f64>>) outs(%{{.*}} : memref<?x7xf64>)
+//       CHECK:   kernel.eigh upper fixed_level ins(%{{.*}} : memref<?x7x7xcomplex<f64>>) outs(%{{.*}} : memref<?x7xf64>)
 func.func @values(%a: memref<?x7x7xcomplex<f64>>, %w: memref<?x7xf64>) {
-  kernel.eigh upper ins(%a : memref<?x7x7xcomplex<f64>>) outs(%w : memref<?x7xf64>)
+  kernel.eigh upper fixed_level ins(%a : memref<?x7x7xcomplex<f64>>) outs(%w : memref<?x7xf64>)
   return
 }

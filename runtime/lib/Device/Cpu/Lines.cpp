@@ -7,23 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <vector>
 
 using namespace shardrt;
-
-SortRecord shardrt::fullRecordOf(const SortCall &call) {
-  return call.operands[0].bytes > 4 ||
-                 call.length > std::numeric_limits<uint32_t>::max()
-             ? SortRecord::Wide
-             : SortRecord::Pair;
-}
-
-SortRecord shardrt::recordOf(const SortCall &call) {
-  if (call.numOperands > 1 || call.positions)
-    return fullRecordOf(call);
-  return call.operands[0].bytes > 4 ? SortRecord::Key8 : SortRecord::Key4;
-}
 
 /// Reads `words`; operands, the positions last, go to `operands`.
 static SortCall readCall(const int64_t *words,

@@ -65,8 +65,10 @@ static bool overBatch(int64_t count, int64_t threads, int64_t scratch,
   return true;
 }
 
-static const EigenKernels &kernelsOfLevel() {
-  return bestOf(eigenKernelsBase, eigenKernelsV3, eigenKernelsV4);
+/// Sums have a part for each lane: registers of one width give the same bits.
+static const EigenKernels &kernelsOfLevel(bool isFixed) {
+  return bestOf(eigenKernelsBase, eigenKernelsV3,
+                isFixed ? eigenKernelsV3 : eigenKernelsV4);
 }
 
 bool shardrt::eigh(const int64_t *words, Pool &pool, Memory &memory,
@@ -92,7 +94,8 @@ bool shardrt::eigh(const int64_t *words, Pool &pool, Memory &memory,
   }
   if (batch.count() == 0 || call.n == 0)
     return true;
-  const EigenKernels &kernels = kernelsOfLevel();
+  const EigenKernels &kernels =
+      kernelsOfLevel(words[SHARDRT_EIGH_FIXED_LEVEL] != 0);
   return overBatch(batch.count(), words[SHARDRT_EIGH_THREADS],
                    kernels.eighScratch(call), pool, memory, needed,
                    [&](int64_t i, char *scratch) {
@@ -129,7 +132,8 @@ bool shardrt::svd(const int64_t *words, Pool &pool, Memory &memory,
   }
   if (batch.count() == 0 || call.columns == 0)
     return true;
-  const EigenKernels &kernels = kernelsOfLevel();
+  const EigenKernels &kernels =
+      kernelsOfLevel(words[SHARDRT_SVD_FIXED_LEVEL] != 0);
   return overBatch(batch.count(), words[SHARDRT_SVD_THREADS],
                    kernels.svdScratch(call), pool, memory, needed,
                    [&](int64_t i, char *scratch) {

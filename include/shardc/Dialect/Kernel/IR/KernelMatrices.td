@@ -11,16 +11,17 @@ def Kernel_EighOp : Kernel_Op<"eigh", [DestinationStyleOpInterface,
     What the host's runtime does to each matrix of a batch by itself. Local view, on lowered types. The last two dims of
     `input` are a matrix, of which the lower triangle is read, with `upper` the other one. `inits` are written, not
     read: the first takes the eigenvalues, a second one, where there is one, eigenvectors of norm one as columns. A
-    matrix with NaN or infinities gives NaN.
+    matrix with NaN or infinities gives NaN. With `fixed_level` the bits are the same on all processors that have AVX2;
+    else a processor with wider registers sums in another order.
     ```mlir
     %values, %vectors = kernel.eigh ins(%a : tensor<8x64x64xf32>) outs(%w, %v : tensor<8x64xf32>, tensor<8x64x64xf32>)
         -> tensor<8x64xf32>, tensor<8x64x64xf32>
     ```
   }];
-  let arguments = (ins UnitAttr:$upper, AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let arguments = (ins UnitAttr:$upper, UnitAttr:$fixedLevel, AnyShaped:$input, Variadic<AnyShaped>:$inits);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    (`upper` $upper^)? `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`upper` $upper^)? (`fixed_level` $fixedLevel^)? `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
@@ -41,10 +42,11 @@ def Kernel_SvdOp : Kernel_Op<"svd", [DestinationStyleOpInterface,
         -> tensor<8x32xf32>, tensor<8x64x32xf32>, tensor<8x32x32xf32>
     ```
   }];
-  let arguments = (ins AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let arguments = (ins UnitAttr:$fixedLevel, AnyShaped:$input, Variadic<AnyShaped>:$inits);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+    (`fixed_level` $fixedLevel^)? `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }

@@ -1,0 +1,17 @@
+// RUN: shard-opt %s --spmd-lower-to-linalg | FileCheck %s --check-prefix=ANY
+// RUN: shard-opt %s --spmd-lower-to-linalg=fixed-level | FileCheck %s --check-prefix=FIXED
+// RUN: shard-opt %s --spmd-lower-cpu=reproducible --mlir-print-ir-after=spmd-lower-to-linalg -o /dev/null 2>&1 | FileCheck %s --check-prefix=FIXED
+// The runtime decomposes matrices by the widest registers that there are, unless bits are to be the same everywhere.
+
+//   ANY-LABEL: func.func @main(
+//         ANY:   kernel.eigh ins(
+//         ANY:   kernel.svd ins(
+// FIXED-LABEL: func.func @main(
+//       FIXED:   kernel.eigh fixed_level ins(
+//       FIXED:   kernel.svd fixed_level ins(
+spmd.mesh @mesh = <["x"=1]>
+func.func @main(%a: tensor<3x20x20xf32>) -> (tensor<3x20x20xf32>, tensor<3x20xf32>, tensor<3x20xf32>) {
+  %vectors, %values = solver.eigh %a, lower = true : (tensor<3x20x20xf32>) -> (tensor<3x20x20xf32>, tensor<3x20xf32>)
+  %w, %sigma, %v = solver.orthogonalize %a : (tensor<3x20x20xf32>) -> (tensor<3x20x20xf32>, tensor<3x20xf32>, tensor<3x20x20xf32>)
+  return %vectors, %values, %sigma : tensor<3x20x20xf32>, tensor<3x20xf32>, tensor<3x20xf32>
+}
