@@ -361,7 +361,7 @@ LogicalResult Planner::settleReceived() {
 /// Results of `op` that may be (a pointer into) the same memory as an operand.
 static bool passesOn(Operation *op) {
   return isa<ViewLikeOpInterface, memref::ExtractAlignedPointerAsIndexOp,
-             memref::ExtractStridedMetadataOp, memref::ReshapeOp,
+             memref::ExtractStridedMetadataOp, memref::ReshapeOp, arith::AddIOp,
              arith::IndexCastOp, arith::SelectOp, LLVM::IntToPtrOp, LLVM::GEPOp,
              UnrealizedConversionCastOp>(op);
 }

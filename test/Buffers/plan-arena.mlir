@@ -122,3 +122,23 @@ module {
     return
   }
 }
+
+// -----
+
+// An address with an offset is of the buffer still: what a function is given so lives until the call, and scratch that is made in
+// between lies elsewhere.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64,
+module {
+  func.func private @kernel(index, index)
+  func.func @main() {
+    %c16 = arith.constant 16 : index
+    %a = memref.alloc() : memref<16xf32>
+    "test.use"(%a) : (memref<16xf32>) -> ()
+    %address = memref.extract_aligned_pointer_as_index %a : memref<16xf32> -> index
+    %there = arith.addi %address, %c16 : index
+    %scratch = memref.alloc() : memref<16xf32>
+    %room = memref.extract_aligned_pointer_as_index %scratch : memref<16xf32> -> index
+    call @kernel(%there, %room) : (index, index) -> ()
+    return
+  }
+}
