@@ -69,6 +69,8 @@ void compareBits() { comparesBits = true; }
 static int64_t threadsOfRank = 1, numSteps = 1;
 void setThreads(int64_t threads) { threadsOfRank = threads; }
 void setSteps(int64_t steps) { numSteps = steps; }
+static std::string machineOfRanks;
+void setMachine(StringRef machine) { machineOfRanks = machine.str(); }
 
 /// Has `fault` planted, and says in `planted` whether there was a place for it.
 /// A program without one is not compiled to its end.
@@ -103,7 +105,8 @@ load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
   options.mesh = mesh;
   options.threads = threads ? threads : unsharded ? 1 : threadsOfRank;
   // Loops of small programs would not be worth it.
-  if (options.threads > 1)
+  options.machine = machineOfRanks;
+  if (options.threads > 1 && machineOfRanks.empty())
     options.machine = "generic,fork=1ns";
   options.dynamic = dynamic.str();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);

@@ -86,6 +86,8 @@ void varySchedules(int64_t times);
 /// loops however small they are, and run `steps` steps on the same arguments.
 void setThreads(int64_t threads);
 void setSteps(int64_t steps);
+/// What programs are compiled for (--machine of shard-run); empty: the default.
+void setMachine(llvm::StringRef machine);
 
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,

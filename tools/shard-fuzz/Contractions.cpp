@@ -61,7 +61,7 @@ static bool makeDot(Generator &g) {
     right.shape[r] = left.shape[l];
   for (int64_t &size : right.shape)
     if (size == 0)
-      size = g.pick(1, 8);
+      size = g.extent(1, 8);
   int b = g.like(right, [&](int v) { return isContracted(g, v); });
   int bits = left.integerBits();
   bool narrow = left.element == "bf16" || (bits && bits <= 8);
@@ -149,7 +149,7 @@ static bool makeConvolution(Generator &g) {
           batchGroups = byBatch ? group : 1;
   // Roles of the kernel: 0 is o, 1 is i.
   std::vector<int64_t> sizes(left.rank());
-  sizes[0] = group * g.pick(1, 4);
+  sizes[0] = group * g.extent(1, 4);
   sizes[1] = features / featureGroups;
   std::vector<int64_t> stride, low, high, lhsDilate, rhsDilate;
   std::string reverse, padding;
@@ -223,7 +223,7 @@ static bool makeConvolution(Generator &g) {
 /// softmax(q·kᵀ) · v, with heads or without, causal or not.
 static bool makeAttention(Generator &g) {
   bool heads = g.chance(50), causal = g.chance(50), shared = g.chance(50);
-  std::vector<int64_t> shape = {g.pick(1, 16), g.pick(1, 8)};
+  std::vector<int64_t> shape = {g.extent(1, 16), g.extent(1, 8)};
   if (heads)
     shape.insert(shape.begin(), g.pick(1, 4));
   Type query{g.chance(75) ? "f32" : "f64", shape};
@@ -233,7 +233,7 @@ static bool makeAttention(Generator &g) {
   int q = g.like(query, small);
   Type key = query;
   if (!shared)
-    key.shape[heads] = g.pick(1, 16);
+    key.shape[heads] = g.extent(1, 16);
   int k = g.like(key, small), v = g.like(key, small);
   int64_t depth = shape.back(), length = key.shape[heads];
   double epsilon = std::ldexp(1.0, -query.precision());

@@ -301,9 +301,71 @@ static bool makeDataLoop(Generator &g) {
       accuracy);
 }
 
+/// One of three branches, chosen by data that may be out of range (the last one
+/// then): sums, another order, and what a sum along a dim leaves.
+static bool makeCase(Generator &g) {
+  auto isTerm = [&](int v) {
+    return (g.type(v).element == "f32" || g.type(v).element == "f64") &&
+           g.accuracy(v).magnitude <= 64;
+  };
+  int a = g.any(isTerm, 1);
+  if (a < 0)
+    return false;
+  int b = g.like(g.type(a), isTerm), index = g.like({"i32", {}});
+  int64_t rank = g.type(a).rank(), dim = g.pick(0, rank - 1),
+          other = g.pick(0, rank - 1), count = g.type(a).shape[dim];
+  Accuracy accuracy =
+      summed(g.type(a), either(g.accuracy(a), g.accuracy(b)), count + 2);
+  return !g.add("case", {a, b, index},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  const Type &type = types[0];
+                  if (types[1] != type || type.rank() != rank ||
+                      type.shape[dim] > count)
+                    return std::nullopt;
+                  Type without = type;
+                  without.shape.erase(without.shape.begin() + dim);
+                  std::vector<int64_t> dims;
+                  for (int64_t i = 0; i < rank; ++i)
+                    if (i != dim)
+                      dims.push_back(i);
+                  std::string t = type.str(), w = without.str(),
+                              back = "stablehlo.return ",
+                              both = " : " + t + ", " + t + "\n}";
+                  std::string text =
+                      scalarConstant("four", {"i32", {}}, "4") +
+                      scalarConstant("z", type.scalar(), "0") +
+                      "%m~ = stablehlo.remainder $2, %four~ : tensor<i32>\n"
+                      "$R:2 = \"stablehlo.case\"(%m~) ({\n%a~ = stablehlo.add "
+                      "$0, $1 : " +
+                      t + "\n" + back + "%a~, $1" + both +
+                      ", {\n%b~ = stablehlo.reverse $1, dims = [" +
+                      std::to_string(other) + "] : " + t + "\n" + back +
+                      "$0, %b~" + both +
+                      ", {\n%s~ = stablehlo.reduce($0 init: %z~) applies "
+                      "stablehlo.add across dimensions = [" +
+                      std::to_string(dim) + "] : (" + t + ", " +
+                      type.scalar().str() + ") -> " + w +
+                      "\n%d~ = stablehlo.broadcast_in_dim %s~, dims = [" +
+                      list(dims) + "] : (" + w + ") -> " + t +
+                      "\n%e~ = stablehlo.subtract $1, %d~ : " + t + "\n" +
+                      back + "%e~, $0" + both + ") : (tensor<i32>) -> (" + t +
+                      ", " + t + ")";
+                  // Results have names of their own.
+                  text.replace(text.find("$R:2"), 4, "%r~:2");
+                  return Built{{type, type},
+                               text +
+                                   "\n$R = stablehlo.optimization_barrier "
+                                   "%r~#0, %r~#1 : " +
+                                   t + ", " + t};
+                },
+                {accuracy, accuracy})
+              .empty();
+}
+
 void addControlKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"while", 3, makeWhile});
   kinds.push_back({"branch", 2, makeBranch});
+  kinds.push_back({"case", 2, makeCase});
   kinds.push_back({"scan", 3, makeScan});
   kinds.push_back({"while_until", 1, makeDataLoop});
 }

@@ -121,14 +121,29 @@ std::string Generator::randomFloat() {
   return oneOf(numbers);
 }
 
+static int64_t mostOps = 15;
+void drawOps(int64_t most) { mostOps = most; }
+
+static bool areLarge = false;
+void largeArrays() { areLarge = true; }
+
+int64_t Generator::extent(int64_t low, int64_t high) {
+  return pick(low, areLarge && chance(50) ? 16 * high : high);
+}
+
 std::vector<int64_t> Generator::randomShape(int64_t rank) {
-  static const std::vector<int64_t> sizes = {1, 2, 3, 4,  5,  6,  7,
+  static const std::vector<int64_t> small = {1, 2, 3, 4,  5,  6,  7,
                                              8, 8, 9, 10, 12, 13, 16};
+  // About the widths of vectors, tiles and blocks.
+  static const std::vector<int64_t> large = {
+      1,  2,  3,  5,  8,  15,  16,  17,  24,  31,  32,  33,   48,   63,
+      64, 65, 95, 96, 97, 127, 128, 129, 200, 255, 257, 1000, 1024, 4099};
+  int64_t most = areLarge ? 40000 : 1500;
   std::vector<int64_t> shape(rank);
   do {
     for (int64_t &size : shape)
-      size = oneOf(sizes);
-  } while (Type{"f32", shape}.numElements() > 1500);
+      size = oneOf(areLarge ? large : small);
+  } while (Type{"f32", shape}.numElements() > most);
   return shape;
 }
 
@@ -209,7 +224,7 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands,
   for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
     double largest = result.element == "f16" ? 2000 : 1e9;
     if (any_of(result.shape, [](int64_t size) { return size < 1; }) ||
-        result.numElements() > 8000 ||
+        result.numElements() > (areLarge ? 200000 : 8000) ||
         (result.isFloat() &&
          (accuracy.magnitude > largest ||
           accuracy.error > 0.05 * accuracy.magnitude + 1e-300)))
@@ -310,6 +325,7 @@ const std::vector<Kind> &allKinds() {
     addLibraryKinds(all);
     addChainKinds(all);
     addRarerKinds(all);
+    addComplexKinds(all);
     addFormKinds(all);
     return all;
   }();
@@ -368,9 +384,9 @@ Program Generator::run() {
   makeMesh();
   static const std::vector<int> tickets =
       ticketsOf([](const Kind &) { return true; });
-  size_t wanted = pick(3, 15);
-  for (int attempt = 0; attempt < 100 && program.ops.size() < wanted;
-       ++attempt) {
+  size_t wanted = pick(3, mostOps);
+  for (int64_t attempt = 0, e = std::max<int64_t>(100, 6 * mostOps);
+       attempt < e && program.ops.size() < wanted; ++attempt) {
     bool favours = !favoured.empty() && chance(75);
     allKinds()[oneOf(favours ? favoured : tickets)].make(*this);
   }
@@ -389,8 +405,9 @@ Program Generator::run() {
       if (!read[result] || chance(10))
         candidates.push_back(result);
   shuffle(candidates);
-  if (candidates.size() > 5)
-    candidates.resize(5);
+  size_t most = std::max<int64_t>(5, mostOps / 3);
+  if (candidates.size() > most)
+    candidates.resize(most);
   for (int value : candidates) {
     Argument result{value, std::nullopt};
     if (chance(50))

@@ -50,6 +50,8 @@ public:
   int newArgument(Type type);
   std::string randomFloat();
   std::vector<int64_t> randomShape(int64_t rank);
+  /// As `pick`, of an extent; with largeArrays() up to sixteen times `high`.
+  int64_t extent(int64_t low, int64_t high);
   /// A value that `want` takes: usually one that is there, else a new argument
   /// of `rank` dims. -1 if a new argument is not taken either.
   int any(llvm::function_ref<bool(int)> want, int64_t minRank = 0);
@@ -98,12 +100,18 @@ void addManualKinds(std::vector<Kind> &kinds);
 void addGradientKinds(std::vector<Kind> &kinds);
 void addLibraryKinds(std::vector<Kind> &kinds);
 void addRarerKinds(std::vector<Kind> &kinds);
+void addComplexKinds(std::vector<Kind> &kinds);
 void addFormKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 /// From now on three of four draws are of the kinds with these names (as they
 /// weigh there); none: all kinds as they weigh. Called before programs are
 /// made.
 void favourKinds(const std::vector<std::string> &names);
+/// From now on arrays may have some hundred elements a dim. Called before
+/// programs are made.
+void largeArrays();
+/// From now on programs have up to `most` ops. Called before they are made.
+void drawOps(int64_t most);
 
 // Accuracy.
 

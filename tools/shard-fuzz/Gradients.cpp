@@ -76,7 +76,7 @@ static int dot(Generator &g, const std::string &kind, int a, int b,
 static Layer applyDense(Generator &g, int x) {
   const Type type = g.type(x);
   int64_t last = type.rank() - 1;
-  int w = g.newArgument(type.with({type.shape[last], g.pick(1, 8)}));
+  int w = g.newArgument(type.with({type.shape[last], g.extent(1, 8)}));
   Layer layer{dot(g, "dense", x, w, {last}, {0}), nullptr};
   layer.backward = [=, &g](int cotangent) {
     std::vector<int64_t> others;
@@ -150,7 +150,7 @@ static Layer applyConvolution(Generator &g, int x) {
   c.rhs = layout("", dims, "i, o");
   Type kernel = in, out = in;
   kernel.shape.clear();
-  int64_t window = 1, features = g.pick(1, 4);
+  int64_t window = 1, features = g.extent(1, 4);
   for (int64_t i = 0; i < dims; ++i) {
     int64_t size = in.shape[i + 1], k = g.pick(1, 4);
     c.stride.push_back(transposed || g.chance(55) ? 1 : g.pick(2, 3));
@@ -437,7 +437,7 @@ static Layer applyPooling(Generator &g, int x) {
 /// Rows by a list of indices, and scatter-add.
 static Layer applyTake(Generator &g, int x) {
   const Type in = g.type(x);
-  int64_t rows = g.pick(1, 9);
+  int64_t rows = g.extent(1, 9);
   int indices = g.like({"i32", {rows, 1}});
   Type out = in;
   out.shape[0] = rows;

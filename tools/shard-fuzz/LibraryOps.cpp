@@ -8,6 +8,9 @@ using namespace llvm;
 namespace shardc::fuzz {
 
 static const double kEpsilon = std::ldexp(1.0, -24);
+static double epsilonOf(const Type &type) {
+  return std::ldexp(1.0, -type.precision());
+}
 
 static std::string constantOf(const std::string &name, const Type &type,
                               double value) {
@@ -19,14 +22,14 @@ static std::string constantOf(const std::string &name, const Type &type,
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// Batches of square matrices of f32, usually new.
+/// Batches of square matrices of f32 or f64, usually new.
 static int anyMatrices(Generator &g) {
   std::vector<int64_t> shape;
   for (int64_t rank = g.pick(0, 2); rank > 0; --rank)
     shape.push_back(g.pick(1, 7));
-  int64_t n = g.pick(1, 5);
+  int64_t n = g.extent(1, 5);
   shape.insert(shape.end(), {n, n});
-  return g.like({"f32", shape},
+  return g.like({g.chance(70) ? "f32" : "f64", shape},
                 [&](int v) { return g.accuracy(v).magnitude <= 64; });
 }
 
@@ -53,7 +56,7 @@ static bool makeTriangularSolve(Generator &g) {
   Type right = g.type(a);
   bool left = g.chance(60), lower = g.chance(50), unit = g.chance(20);
   int64_t n = right.shape.back();
-  right.shape[right.rank() - (left ? 1 : 2)] = g.pick(1, 6);
+  right.shape[right.rank() - (left ? 1 : 2)] = g.extent(1, 6);
   int b = g.like(right, [&](int v) { return g.accuracy(v).magnitude <= 64; });
   if (b < 0)
     return false;
@@ -67,7 +70,7 @@ static bool makeTriangularSolve(Generator &g) {
                   0};
   auto error = [&](double right, double left) {
     return 4 * (right + n * left * scale * result.magnitude) +
-           64 * n * n * kEpsilon * std::max(1.0, result.magnitude);
+           64 * n * n * epsilonOf(g.type(a)) * std::max(1.0, result.magnitude);
   };
   result.error = error(of.error, g.accuracy(a).error);
   result.apart = error(of.apart, g.accuracy(a).apart);
@@ -105,7 +108,8 @@ static bool makeCholesky(Generator &g) {
   double m = std::max(1.0, g.accuracy(a).magnitude);
   Accuracy result{2 * std::sqrt(n * m), Accuracy::kNoGrid, 0};
   auto error = [&](double error) {
-    return (8 * n * error + 64 * n * n * kEpsilon * n * m) / std::sqrt(n * m);
+    return (8 * n * error + 64 * n * n * epsilonOf(g.type(a)) * n * m) /
+           std::sqrt(n * m);
   };
   result.error = error(g.accuracy(a).error);
   result.apart = error(g.accuracy(a).apart);

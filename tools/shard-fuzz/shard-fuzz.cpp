@@ -80,6 +80,19 @@ static cl::opt<bool>
                 cl::desc("Take the elements of one or two dims of arguments "
                          "from each program, and what follows from them"),
                 cl::cat(category));
+static cl::opt<bool>
+    largeOption("large",
+                cl::desc("Arrays of some hundred elements a dim, so that "
+                         "kernels work in vectors, tiles and blocks"),
+                cl::cat(category));
+static NumberOption opsOption("ops",
+                              cl::desc("Most ops of a program (default 15). "
+                                       "Kernels of long programs are shared"),
+                              cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string>
+    machineOption("machine",
+                  cl::desc("The machine to compile for, as of shard-run"),
+                  cl::value_desc("NAME,..."), cl::cat(category));
 static NumberOption schedulesOption(
     "schedules",
     cl::desc("Run each program so often more, with ranks that wait for one "
@@ -244,7 +257,7 @@ namespace {
 struct Numbers {
   std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
                          timeout = 60, bindings = 0, schedules = 0, threads = 1,
-                         steps = 1, jobs;
+                         steps = 1, ops = 15, jobs;
 
   Error read() {
     for (auto [option, least, value] :
@@ -256,7 +269,7 @@ struct Numbers {
           std::tuple(&dynamicOption, 1, &bindings),
           std::tuple(&schedulesOption, 1, &schedules),
           std::tuple(&threadsOption, 1, &threads),
-          std::tuple(&stepsOption, 1, &steps),
+          std::tuple(&stepsOption, 1, &steps), std::tuple(&opsOption, 3, &ops),
           std::tuple(&jobsOption, 1, &jobs)})
       if (Error error = readNumber(*option, least, 1000000000, *value))
         return error;
@@ -305,6 +318,10 @@ static void setUp(const Numbers &n) {
   if (symbolsOption)
     bindSymbols();
   favourKinds({kindsOption.begin(), kindsOption.end()});
+  if (largeOption)
+    largeArrays();
+  drawOps(*n.ops);
+  setMachine(machineOption);
   if (emptyOption)
     emptyPrograms();
   if (reproducibleOption)
