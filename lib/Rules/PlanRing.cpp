@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PlanRing.h"
+#include "shardc/Dialect/Pairs/IR/PairsContracts.h"
+#include "shardc/Dialect/Pairs/IR/PairsOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Interfaces/OrderCost.h"

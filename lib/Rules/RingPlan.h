@@ -9,6 +9,7 @@
 #define SHARDC_LIB_RULES_RINGPLAN_H
 
 #include "Distribution.h"
+#include "shardc/Dialect/Pairs/IR/PairsEnums.h"
 #include "shardc/Machine/Cost.h"
 #include <string>
 

@@ -127,7 +127,7 @@ module {
 
 // An address with an offset is of the buffer still: what a function is given so lives until the call, and scratch that is made in
 // between lies elsewhere.
-// CHECK-LABEL: module attributes {spmd.arena_bytes = 128 : i64,
+// CHECK-LABEL: module attributes {kernel.arena_bytes = 128 : i64,
 module {
   func.func private @kernel(index, index)
   func.func @main() {
