@@ -221,6 +221,41 @@ func.func @conjugate(%in: memref<64xcomplex<f32>>, %out: memref<64xcomplex<f32>>
   return
 }
 
+// What known rows take from others, as solvers of complex systems write it: nobody knows how many rows, and they are
+// vectors of real and of imaginary parts all the same. The size is the complex buffer's.
+// CHECK-LABEL: func.func @rows_known(
+//  CHECK-SAME:     %[[FACTORS:[a-z0-9]*]]: memref<32x?xcomplex<f32>,
+//   CHECK-NOT:   unrealized_conversion_cast
+//       CHECK:   memref.dim %[[FACTORS]], %{{.*}} : memref<32x?xcomplex<f32>,
+//       CHECK:   scf.for
+//       CHECK:       arith.mulf {{.*}} : vector<8xf32>
+//   CHECK-NOT:   complex.
+//   CHECK-NOT:   linalg
+//       CHECK:   return
+func.func @rows_known(%factors: memref<32x?xcomplex<f32>, strided<[64, 1]>>, %rows: memref<?x16xcomplex<f32>>, %x: memref<32x16xcomplex<f32>>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%factors, %rows : memref<32x?xcomplex<f32>, strided<[64, 1]>>, memref<?x16xcomplex<f32>>) outs(%x : memref<32x16xcomplex<f32>>) {
+  ^bb0(%a: complex<f32>, %b: complex<f32>, %s: complex<f32>):
+    %ar = complex.re %a : complex<f32>
+    %ai = complex.im %a : complex<f32>
+    %br = complex.re %b : complex<f32>
+    %bi = complex.im %b : complex<f32>
+    %rr = arith.mulf %ar, %br : f32
+    %ii = arith.mulf %ai, %bi : f32
+    %ri = arith.mulf %ar, %bi : f32
+    %ir = arith.mulf %ai, %br : f32
+    %re = arith.subf %rr, %ii : f32
+    %im = arith.addf %ri, %ir : f32
+    %sr = complex.re %s : complex<f32>
+    %si = complex.im %s : complex<f32>
+    %r = arith.subf %sr, %re : f32
+    %i = arith.subf %si, %im : f32
+    %c = complex.create %r, %i : complex<f32>
+    linalg.yield %c : complex<f32>
+  }
+  return
+}
+
 // Rows of shards that differ run in the tiles of the largest shard, were its size known: 576 and 448 rows are one dim, and
 // what tiles of six leave goes in tiles of four, not row by row.
 #rows = affine_map<(b, m, n, k) -> (b, m, k)>

@@ -39,7 +39,7 @@ Value cpu::rootOf(Value memref) {
 bool cpu::mayAlias(Value a, Value b) {
   Value first = rootOf(a), second = rootOf(b);
   if (first == second)
-    return !areDisjoint(a, b);
+    return !areDisjoint(wholeOf(a), wholeOf(b));
   // Loop-carried buffers that change roles are different ones in each
   // iteration.
   auto isOwn = [](Value root) {

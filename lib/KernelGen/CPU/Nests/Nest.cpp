@@ -292,18 +292,18 @@ static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
     return Quantity::of(ranges[dim]);
   Quantity found;
   for (OpOperand &operand : op->getOpOperands()) {
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type)
+    Value memref = wholeOf(operand.get());
+    if (!isa<MemRefType>(memref.getType()))
       continue;
     for (auto [i, expr] :
          llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (auto position = dyn_cast<AffineDimExpr>(expr))
         if (position.getPosition() == dim) {
-          OpFoldResult known = sizes.of(operand.get(), i);
+          OpFoldResult known = sizes.of(memref, i);
           if (!known && found.value)
             continue;
           if (!known)
-            known = memref::DimOp::create(arith.b, arith.loc, operand.get(), i)
+            known = memref::DimOp::create(arith.b, arith.loc, memref, i)
                         .getResult();
           found = Quantity::of(known);
           if (found.fixed || factsOf(found.value).most)

@@ -180,6 +180,8 @@ struct PartOfComplex {
   int64_t part;       ///< 0: real, 1: imaginary; -1: both, as one integer
 };
 std::optional<PartOfComplex> partOfComplex(mlir::Value memref);
+/// The buffer of complex elements that `value` is a part of; others unchanged.
+mlir::Value wholeOf(mlir::Value value);
 
 /// Turns ops on complex buffers below `root` into ops on casts of them to
 /// parts, where `describe` can take those. Casts without users go afterwards.

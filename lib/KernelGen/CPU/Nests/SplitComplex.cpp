@@ -24,6 +24,11 @@ std::optional<PartOfComplex> partOfComplex(Value memref) {
   return PartOfComplex{cast.getInputs()[0], part.getInt()};
 }
 
+Value wholeOf(Value value) {
+  std::optional<PartOfComplex> part = partOfComplex(value);
+  return part ? part->memref : value;
+}
+
 namespace {
 /// Of real and imaginary parts, or the whole as an integer.
 constexpr int64_t kWhole = -1;
@@ -107,9 +112,21 @@ struct Splitter {
           llvm::any_of(inner.getResultTypes(), isComplex))
         return false;
     }
-    // The sizes of a cast are not asked for.
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    return llvm::none_of(ranges, ShapedType::isDynamic);
+    return llvm::all_of(llvm::seq(op.getNumLoops()),
+                        [&](unsigned dim) { return hasSize(op, dim); });
+  }
+
+  /// True if the size of dim `dim` is known, or a buffer is indexed by it
+  /// alone.
+  static bool hasSize(linalg::GenericOp op, unsigned dim) {
+    if (!ShapedType::isDynamic(op.getStaticLoopRanges()[dim]))
+      return true;
+    AffineExpr index = getAffineDimExpr(dim, op.getContext());
+    return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+      return isa<MemRefType>(operand.get().getType()) &&
+             llvm::is_contained(
+                 op.getMatchingIndexingMap(&operand).getResults(), index);
+    });
   }
 
   struct Pair {
