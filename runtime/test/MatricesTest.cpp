@@ -193,6 +193,126 @@ TEST(Matrices, FindsSingularValues) {
             SHARDRT_OK);
 }
 
+namespace {
+/// Matrices that algorithms for singular values have been wrong about.
+enum class Hard {
+  Zero,
+  RankOne,
+  Deficient,
+  Repeated,
+  Clustered,
+  Graded,
+  Huge,
+  Tiny,
+  Column
+};
+} // namespace
+
+/// `rows` times `columns` elements, row by row, in double.
+static std::vector<double> makeHard(Hard kind, int64_t rows, int64_t columns,
+                                    bool isSingle) {
+  std::mt19937 random(static_cast<unsigned>(rows * 100 + columns));
+  std::uniform_real_distribution<double> numbers(-1, 1);
+  std::vector<double> a(rows * columns), left(rows), right(columns);
+  for (std::vector<double> *each : {&a, &left, &right})
+    for (double &x : *each)
+      x = numbers(random);
+  auto isDiagonal = [](int64_t i, int64_t j) { return i == j; };
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      double &x = a[i * columns + j];
+      switch (kind) {
+      case Hard::Zero:
+        x = 0;
+        break;
+      case Hard::RankOne:
+        x = left[i] * right[j];
+        break;
+      case Hard::Deficient:
+        x = j % 2 ? a[i * columns + j - 1] : x;
+        break;
+      case Hard::Repeated:
+        x = isDiagonal(i, j) ? 1 + j % 3 : 0;
+        break;
+      case Hard::Clustered:
+        x = (isDiagonal(i, j) ? 1 : 0) + 1e-6 * x;
+        break;
+      case Hard::Graded:
+        x = std::ldexp(x, -3 * int(std::min(i, j)) % 90);
+        break;
+      case Hard::Huge:
+        x *= isSingle ? 1e36 : 1e304;
+        break;
+      case Hard::Tiny:
+        x *= isSingle ? 1e-36 : 1e-300;
+        break;
+      case Hard::Column:
+        x = j == columns / 2 ? x : 0;
+        break;
+      }
+    }
+  return a;
+}
+
+/// U S V^T = A, V orthogonal, columns of U S orthogonal; of each relative to
+/// the largest singular value.
+template <typename T>
+static void checkHard(shardrt_context *ctx, Hard kind, int64_t m, int64_t n) {
+  std::vector<double> exact = makeHard(kind, m, n, sizeof(T) == 4);
+  std::vector<T> a(exact.begin(), exact.end()), values(n), left(m * n),
+      right(n * n);
+  std::vector<int64_t> words = {sizeof(T), 0, 1, 2, 3, m, n};
+  addOperand(words, a.data(), {n, 1});
+  addOperand(words, values.data(), {1});
+  addOperand(words, left.data(), {n, 1});
+  addOperand(words, right.data(), {n, 1});
+  ASSERT_EQ(shardrt_svd(ctx, words.data()), SHARDRT_OK);
+  double unit = std::numeric_limits<T>::epsilon() * double(m + n + 20),
+         scale = values[0] > 0 ? double(values[0]) : 1;
+  auto what = [&] {
+    return ::testing::Message()
+           << "kind " << int(kind) << ", " << m << " rows, " << n << " columns";
+  };
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t k = 0; k < n; ++k)
+        sum += double(left[i * n + k]) / scale * right[j * n + k];
+      ASSERT_NEAR(sum, a[i * n + j] / scale, unit) << what();
+    }
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double ofRight = 0, ofLeft = 0;
+      for (int64_t k = 0; k < n; ++k)
+        ofRight += double(right[k * n + i]) * right[k * n + j];
+      for (int64_t k = 0; k < m; ++k)
+        ofLeft += double(left[k * n + i]) / scale * (left[k * n + j] / scale);
+      double value = i == j ? values[i] / scale : 0;
+      ASSERT_NEAR(ofRight, i == j, unit) << what();
+      ASSERT_NEAR(ofLeft, value * value, unit) << what();
+      if (i + 1 == j) {
+        ASSERT_GE(values[i], values[j]) << what();
+        ASSERT_GE(values[j], 0) << what();
+      }
+    }
+}
+
+TEST(Matrices, FindsSingularValuesOfHardMatrices) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (Hard kind :
+         {Hard::Zero, Hard::RankOne, Hard::Deficient, Hard::Repeated,
+          Hard::Clustered, Hard::Graded, Hard::Huge, Hard::Tiny, Hard::Column})
+      for (auto [m, n] : {std::pair(1, 1), std::pair(20, 20), std::pair(50, 45),
+                          std::pair(90, 20), std::pair(70, 70)}) {
+        checkHard<float>(ctx, kind, m, n);
+        checkHard<double>(ctx, kind, m, n);
+      }
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
 TEST(Matrices, HasNothingToDoWithoutElements) {
   TestWorld world(makeTable({1}, {}));
   EXPECT_EQ(world.run([](shardrt_context *ctx) {

@@ -1,7 +1,8 @@
 /*===- MatrixCall.h - The arguments of algorithms on matrices -----*- C -*-===*\
 |*
-|* What the host's code writes for shardrt_eigh and shardrt_svd, as i64
-|* words. Addresses are words, strides are in elements.
+|* What the host's code writes for shardrt_eigh, shardrt_svd and
+|* shardrt_householder, as i64 words. Addresses are words, strides are in
+elements.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef SHARDRT_MATRIXCALL_H
@@ -37,6 +38,25 @@ enum shardrt_svd_word {
   SHARDRT_SVD_HEAD = 6
 };
 
+enum shardrt_householder_kind {
+  SHARDRT_HOUSEHOLDER_QR = 0,
+  SHARDRT_HOUSEHOLDER_HESSENBERG = 1,
+  SHARDRT_HOUSEHOLDER_PRODUCT = 2
+};
+
+enum shardrt_householder_word {
+  SHARDRT_HOUSEHOLDER_PART = 0,    /**< bytes of a real part: 4 or 8 */
+  SHARDRT_HOUSEHOLDER_COMPLEX = 1, /**< 1: elements are complex numbers */
+  SHARDRT_HOUSEHOLDER_KIND = 2,    /**< as above */
+  SHARDRT_HOUSEHOLDER_THREADS = 3, /**< of the rank, at most */
+  SHARDRT_HOUSEHOLDER_RANK = 4,    /**< dims: the last two are a matrix */
+  SHARDRT_HOUSEHOLDER_COUNT = 5,   /**< reflectors */
+  /** Then as many sizes as there are dims; the address of the matrices and
+   * their strides, and of what becomes of them; last that of the taus and their
+   * strides, one less. */
+  SHARDRT_HOUSEHOLDER_HEAD = 6
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,6 +77,13 @@ int shardrt_eigh(struct shardrt_context *ctx, const int64_t *words);
 __attribute__((visibility("default")))
 #endif
 int shardrt_svd(struct shardrt_context *ctx, const int64_t *words);
+
+/** LAPACK's geqrf and gehrd, which write taus, or orgqr, which reads them.
+ * Status as above. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+int shardrt_householder(struct shardrt_context *ctx, const int64_t *words);
 
 #ifdef __cplusplus
 }

@@ -345,6 +345,16 @@ int shardrt_svd(shardrt_context *ctx, const int64_t *words) {
   });
 }
 
+int shardrt_householder(shardrt_context *ctx, const int64_t *words) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    int64_t needed = 0;
+    if (householder(words, *ctx->pool, *ctx->memory, needed))
+      return SHARDRT_OK;
+    checkMemory(ctx, nullptr, needed, "reflectors of a matrix");
+    return SHARDRT_MEMORY;
+  });
+}
+
 void shardrt_share(shardrt_context *ctx, shardrt_part_fn part, const void *env,
                    int64_t parts) {
   ctx->pool->run(part, env, parts);

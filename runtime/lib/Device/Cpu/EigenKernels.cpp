@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Device/Cpu/EigenKernels.h"
 #include "Device/Cpu/EigenReflectors.h"
+#include "Device/Cpu/Householder.h"
 #include "Device/Cpu/SingularValues.h"
 
 #ifndef SHARDRT_EIGEN_LEVEL
@@ -33,6 +34,9 @@ private:
   /// Elements from row to row: rows begin in lines of the cache, and not all in
   /// the same set.
   static int64_t strideOf(int64_t n) { return roundUp(n, 16) + 16; }
+  static int64_t changesSize(int64_t stride) {
+    return most(3 * kPanel * roundUp(stride, 64), kReflectorsRoom);
+  }
   bool readMatrix();
   void writeNothing();
   void reduce();
@@ -64,10 +68,9 @@ private:
 
 template <typename E> int64_t Hermitian<E>::scratch(const EighCall &call) {
   int64_t n = call.n, stride = strideOf(n), room = roundUp(n, 64);
-  int64_t bytes =
-      sizeof(E) * (n * stride + kPanel * stride +
-                   3 * kPanel * roundUp(stride, 64) + kPanelSize<E> + room) +
-      room * (2 * sizeof(double) + 2 * sizeof(int64_t));
+  int64_t bytes = sizeof(E) * (n * stride + kPanel * stride +
+                               changesSize(stride) + kPanelSize<E> + room) +
+                  room * (2 * sizeof(double) + 2 * sizeof(int64_t));
   if (call.vectors)
     bytes += sizeof(T) * n * stride + DivideAndConquer<T>::scratch(n, stride) +
              (isComplex<E> ? sizeof(E) * n * stride : 0);
@@ -84,7 +87,7 @@ Hermitian<E>::Hermitian(const EighCall &call, char *scratch)
   int64_t room = roundUp(n, 64);
   take(matrix, n * stride);
   take(pairs, kPanel * stride);
-  take(changes, 3 * kPanel * roundUp(stride, 64));
+  take(changes, changesSize(stride));
   take(panel, kPanelSize<E>);
   take(taus, room);
   take(d, room);
@@ -170,8 +173,8 @@ template <typename E> void Hermitian<E>::updateRow(int64_t i, int64_t high) {
     // Row by row: conjugates of what stands in columns.
     E v = -row(p)[i], w = -pair(p)[i];
     if constexpr (isComplex<E>) {
-      for (int64_t j = 0; j <= i; ++j)
-        row(i)[j] += v * conj(pair(p)[j]) + w * conj(row(p)[j]);
+      addScaled<E, true>(row(i), v, pair(p), i + 1);
+      addScaled<E, true>(row(i), w, row(p), i + 1);
     } else {
       E *__restrict to = row(i);
       const E *x = pair(p), *y = row(p);
@@ -191,19 +194,43 @@ template <typename E> void Hermitian<E>::reflectRow(int64_t i) {
   e[i - 1] = reflect(x[i - 1], x, i - 1, taus[i]);
 }
 
+/// The sum of a v; and to += conj(a) mine.
+template <typename T>
+Complex<T> multiplyRow(const Complex<T> *a, const Complex<T> *v,
+                       Complex<T> mine, Complex<T> *to, int64_t n) {
+  constexpr int64_t w = elementsOf<Complex<T>>;
+  Vector<T> same{}, other{}, one = pairsOf<T>(mine.re, -mine.re),
+                             two = all<T>(mine.im);
+  int64_t c = 0;
+  for (; c + w <= n; c += w) {
+    Vector<T> here = loadElements(a + c), turned = swapParts<T>(here),
+              x = loadElements(v + c);
+    same += here * x;
+    other += turned * x;
+    storeElements(to + c, loadElements(to + c) + one * here + two * turned);
+  }
+  Complex<T> sum;
+  for (int64_t k = 0; k < width<T>; k += 2) {
+    sum.re += same[k] - same[k + 1];
+    sum.im += other[k] + other[k + 1];
+  }
+  for (; c < n; ++c) {
+    sum += a[c] * v[c];
+    to[c] += conj(a[c]) * mine;
+  }
+  return sum;
+}
+
 /// to = A v of the leading rows and columns, v row i: each row below the
 /// diagonal counts as a column too. Blocks on the diagonal have both triangles.
 template <typename E> void Hermitian<E>::multiplyReflector(int64_t i, E *to) {
   const E *v = row(i);
   if constexpr (isComplex<E>) {
+    for (int64_t j = 0; j < i; ++j)
+      to[j] = 0;
     for (int64_t r = 0; r < i; ++r) {
-      E sum = row(r)[r] * v[r], mine = v[r];
-      const E *a = row(r);
-      for (int64_t c = 0; c < r; ++c) {
-        sum += a[c] * v[c];
-        to[c] += conj(a[c]) * mine;
-      }
-      to[r] = sum;
+      E sum = row(r)[r] * v[r];
+      to[r] += sum + multiplyRow(row(r), v, v[r], to, r);
     }
   } else {
     constexpr int64_t w = width<E>, rows = 4;
@@ -349,6 +376,16 @@ auto ofElement(const Call &call, const Use &use) {
   return call.isComplex ? use(eigen::Complex<double>()) : use(0.0);
 }
 
+int64_t householderScratch(const HouseholderCall &call) {
+  return ofElement(call, [&](auto element) {
+    return eigen::Householder<decltype(element)>::scratch(call);
+  });
+}
+void householder(const HouseholderCall &call, char *scratch) {
+  ofElement(call, [&](auto element) {
+    eigen::Householder<decltype(element)>(call, scratch).run();
+  });
+}
 int64_t eighScratch(const EighCall &call) {
   return ofElement(call, [&](auto element) {
     return eigen::Hermitian<decltype(element)>::scratch(call);
@@ -356,7 +393,10 @@ int64_t eighScratch(const EighCall &call) {
 }
 int64_t svdScratch(const SvdCall &call) {
   return ofElement(call, [&](auto element) {
-    return eigen::Singular<decltype(element)>::scratch(call);
+    using E = decltype(element);
+    return eigen::TallSingular<E>::isFor(call)
+               ? eigen::TallSingular<E>::scratch(call)
+               : eigen::Singular<E>::scratch(call);
   });
 }
 void eigh(const EighCall &call, char *scratch) {
@@ -366,10 +406,14 @@ void eigh(const EighCall &call, char *scratch) {
 }
 void svd(const SvdCall &call, char *scratch) {
   ofElement(call, [&](auto element) {
-    eigen::Singular<decltype(element)>(call, scratch).run();
+    using E = decltype(element);
+    if (eigen::TallSingular<E>::isFor(call))
+      eigen::TallSingular<E>(call, scratch).run();
+    else
+      eigen::Singular<E>(call, scratch).run();
   });
 }
 } // namespace
 
-const EigenKernels shardrt::SHARDRT_EIGEN_LEVEL = {eighScratch, eigh,
-                                                   svdScratch, svd};
+const EigenKernels shardrt::SHARDRT_EIGEN_LEVEL = {
+    eighScratch, eigh, svdScratch, svd, householderScratch, householder};

@@ -6,6 +6,7 @@
 #ifndef SHARDRT_DEVICE_CPU_EIGENKERNELS_H
 #define SHARDRT_DEVICE_CPU_EIGENKERNELS_H
 
+#include "shardrt/MatrixCall.h"
 #include <cstdint>
 
 namespace shardrt {
@@ -38,12 +39,33 @@ struct SvdCall {
   int64_t rightRowStride = 0, rightColumnStride = 0;
 };
 
+/// What is done to a matrix by reflectors.
+struct HouseholderCall {
+  enum Kind : int64_t {
+    Qr = SHARDRT_HOUSEHOLDER_QR,
+    Hessenberg = SHARDRT_HOUSEHOLDER_HESSENBERG,
+    Product = SHARDRT_HOUSEHOLDER_PRODUCT
+  };
+  int64_t partBytes = 0; ///< as above
+  bool isComplex = false;
+  Kind kind = Qr;
+  int64_t rows = 0, columns = 0, count = 0; ///< `count`: reflectors
+  const char *matrix = nullptr;
+  int64_t rowStride = 0, columnStride = 0;
+  char *taus = nullptr; ///< of a product: read
+  int64_t tauStride = 0;
+  char *result = nullptr;
+  int64_t resultRowStride = 0, resultColumnStride = 0;
+};
+
 struct EigenKernels {
   /// Bytes that a thread needs, from an address that 64 divides on.
   int64_t (*eighScratch)(const EighCall &call);
   void (*eigh)(const EighCall &call, char *scratch);
   int64_t (*svdScratch)(const SvdCall &call);
   void (*svd)(const SvdCall &call, char *scratch);
+  int64_t (*householderScratch)(const HouseholderCall &call);
+  void (*householder)(const HouseholderCall &call, char *scratch);
 };
 
 extern const EigenKernels eigenKernelsBase, eigenKernelsV3, eigenKernelsV4;

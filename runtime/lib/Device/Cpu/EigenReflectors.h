@@ -14,28 +14,52 @@ namespace eigen {
 /// Reflectors that are applied at a time.
 constexpr int64_t kPanel = 32;
 
+/// The sum of squares of numbers times `factor`. NaN if one is NaN.
+template <typename T> double squares(const T *x, int64_t count, double factor) {
+  constexpr int64_t w = width<double>;
+  typedef T Some
+      __attribute__((vector_size(w * sizeof(T)), aligned(sizeof(T))));
+  Vector<double> sums[4] = {}, by = all(factor);
+  int64_t j = 0;
+  for (; j + 4 * w <= count; j += 4 * w)
+    for (int64_t k = 0; k < 4; ++k) {
+      auto some = *reinterpret_cast<const Some *>(x + j + k * w);
+      Vector<double> here = __builtin_convertvector(some, Vector<double>) * by;
+      sums[k] += here * here;
+    }
+  double sum = sumOf<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; j < count; ++j)
+    sum += square(x[j] * factor);
+  return sum;
+}
+
 /// LAPACK's reflector H = I - tau v v^H with H^H (pivot, x) = (beta, 0), beta
 /// real: of v, the one takes the pivot's place and the rest that of x.
 template <typename E> double reflect(E &pivot, E *x, int64_t count, E &tau) {
-  double largest = 0;
-  for (int64_t j = 0; j < count; ++j)
-    largest = most(largest, most(size(re(x[j])), size(im(x[j]))));
-  double alpha = re(pivot), beta = alpha, part = im(pivot);
-  tau = 0;
-  if (largest != 0 || part != 0) {
-    // Squares of the least numbers would vanish.
+  using T = Part<E>;
+  const T *parts = reinterpret_cast<const T *>(x);
+  int64_t many = isComplex<E> ? 2 * count : count;
+  double alpha = re(pivot), beta = alpha, part = im(pivot), factor = 1;
+  double sum = squares(parts, many, factor),
+         whole = sum + square(alpha) + square(part);
+  // Squares of the least numbers vanish, those of the largest overflow.
+  if (!(whole > 0x1p-900 && whole < 0x1p900)) {
+    double largest = most(size(alpha), size(part));
+    for (int64_t j = 0; j < many; ++j)
+      largest = most(largest, size(parts[j]));
     int exponent = 0;
-    (void)__builtin_frexp(most(largest, most(size(alpha), size(part))),
-                          &exponent);
+    (void)__builtin_frexp(largest, &exponent);
     exponent = most(exponent, -1000);
-    double factor = __builtin_ldexp(1, -exponent), sum = 0;
+    factor = largest < __builtin_inf() ? __builtin_ldexp(1, -exponent) : 1;
+    sum = squares(parts, many, factor);
     alpha *= factor;
     part *= factor;
-    for (int64_t j = 0; j < count; ++j)
-      sum += square(re(x[j]) * factor) + square(im(x[j]) * factor);
+  }
+  tau = 0;
+  // Of what is no number nothing is equal to zero.
+  if (sum != 0 || part != 0) {
     beta = -withSign(root(sum + square(alpha) + square(part)), alpha);
     double apart = alpha - beta, over = square(apart) + square(part);
-    using T = Part<E>;
     if constexpr (isComplex<E>) {
       tau = {T((beta - alpha) / beta), T(-part / beta)};
       double real = apart / over, imaginary = -part / over;
@@ -62,38 +86,55 @@ template <typename E> struct Rows {
   int64_t stride, count;
 };
 
-/// Applies the product of `many` reflectors, the leftmost first, to vectors
-/// that are rows. Reflectors are rows of `width` elements, zeros included.
-/// `room` has place for 2 kPanel^2 elements.
+/// Vectors that reflectors are applied to at a time, and what that takes: room
+/// for so many elements.
+constexpr int64_t kSomeVectors = 128;
+constexpr int64_t kReflectorsRoom = 2 * kSomeVectors * kPanel;
+
+/// F of H1 ... Hk = I - Y F Y^H, upper triangular. Reflectors, the columns of
+/// Y, are rows of `width` elements, zeros included.
 template <typename E>
-void applyReflectors(Rows<E> vectors, const E *reflectors, int64_t stride,
-                     const E *taus, int64_t many, int64_t width, E *room,
-                     E *panel) {
-  // I - Y F Y^H: to z as a row, from the right by its transpose.
-  E factor[kPanel][kPanel] = {};
+void factorOf(E (&factor)[kPanel][kPanel], const E *reflectors, int64_t stride,
+              const E *taus, int64_t many, int64_t width) {
+  E products[kPanel][kPanel];
+  // products[k][m]: the sum of conj(Y_m) Y_k.
+  innerProducts(&products[0][0], kPanel, reflectors, stride, many, reflectors,
+                stride, many, width);
   for (int64_t k = 0; k < many; ++k) {
-    E products[kPanel];
-    for (int64_t m = 0; m < k; ++m)
-      products[m] =
-          dot(reflectors + m * stride, reflectors + k * stride, width);
+    for (int64_t m = 0; m < kPanel; ++m)
+      factor[m][k] = 0;
     for (int64_t m = 0; m < k; ++m) {
       E sum = 0;
       for (int64_t q = m; q < k; ++q)
-        sum += factor[m][q] * products[q];
+        sum += factor[m][q] * products[k][q];
       factor[m][k] = -taus[k] * sum;
     }
     factor[k][k] = taus[k];
   }
-  for (int64_t from = 0; from < vectors.count; from += kPanel) {
-    int64_t some = least(kPanel, vectors.count - from);
-    E *have = room, *give = room + kPanel * kPanel;
-    for (int64_t i = 0; i < 2 * kPanel * kPanel; ++i)
-      room[i] = 0;
+}
+
+/// Applies the product of `many` reflectors, the leftmost first, to vectors
+/// that are rows; with `isAdjoint`, its adjoint. Reflectors are rows of `width`
+/// elements, zeros included. `room` has place for kReflectorsRoom elements.
+template <typename E>
+void applyReflectors(Rows<E> vectors, const E *reflectors, int64_t stride,
+                     const E *taus, int64_t many, int64_t width, E *room,
+                     E *panel, bool isAdjoint = false) {
+  // I - Y F Y^H: to z as a row, from the right by its transpose.
+  E factor[kPanel][kPanel];
+  factorOf(factor, reflectors, stride, taus, many, width);
+  for (int64_t from = 0; from < vectors.count; from += kSomeVectors) {
+    int64_t some = least(kSomeVectors, vectors.count - from);
+    E *have = room, *give = room + kSomeVectors * kPanel;
     E *z = vectors.at + from * vectors.stride;
-    multiply<E>(have, kPanel, {z, vectors.stride, 1}, {reflectors, 1, stride},
-                some, many, width, false, panel, /*isConjugate=*/true);
-    multiply<E>(give, kPanel, {have, kPanel, 1}, {&factor[0][0], 1, kPanel},
-                some, many, many, false, panel);
+    innerProducts(have, kPanel, z, vectors.stride, some, reflectors, stride,
+                  many, width);
+    for (int64_t i = 0; i < some * kPanel; ++i)
+      give[i] = 0;
+    Factor<E> turned = isAdjoint ? Factor<E>{&factor[0][0], kPanel, 1}
+                                 : Factor<E>{&factor[0][0], 1, kPanel};
+    multiply<E>(give, kPanel, {have, kPanel, 1}, turned, some, many, many,
+                false, panel, /*isConjugate=*/isAdjoint);
     multiply<E>(z, vectors.stride, {give, kPanel, 1}, {reflectors, stride, 1},
                 some, width, many, true, panel);
   }

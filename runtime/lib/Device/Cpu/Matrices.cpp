@@ -145,3 +145,38 @@ bool shardrt::svd(const int64_t *words, Pool &pool, Memory &memory,
                      kernels.svd(one, scratch);
                    });
 }
+
+bool shardrt::householder(const int64_t *words, Pool &pool, Memory &memory,
+                          int64_t &needed) {
+  Batch batch(words + SHARDRT_HOUSEHOLDER_HEAD,
+              words[SHARDRT_HOUSEHOLDER_RANK]);
+  int64_t part = words[SHARDRT_HOUSEHOLDER_PART], rank = batch.rank;
+  HouseholderCall call;
+  call.partBytes = part;
+  call.isComplex = words[SHARDRT_HOUSEHOLDER_COMPLEX] != 0;
+  call.kind =
+      static_cast<HouseholderCall::Kind>(words[SHARDRT_HOUSEHOLDER_KIND]);
+  call.rows = batch.sizes[rank - 2];
+  call.columns = batch.sizes[rank - 1];
+  call.count = words[SHARDRT_HOUSEHOLDER_COUNT];
+  int64_t bytes = part * (call.isComplex ? 2 : 1);
+  Operand matrix = batch.read(bytes, rank), result = batch.read(bytes, rank),
+          taus = batch.read(bytes, rank - 1);
+  call.rowStride = matrix.last(2);
+  call.columnStride = matrix.last(1);
+  call.resultRowStride = result.last(2);
+  call.resultColumnStride = result.last(1);
+  call.tauStride = taus.last(1);
+  if (batch.count() == 0 || call.rows == 0 || call.columns == 0)
+    return true;
+  const EigenKernels &kernels = kernelsOfLevel();
+  return overBatch(batch.count(), words[SHARDRT_HOUSEHOLDER_THREADS],
+                   kernels.householderScratch(call), pool, memory, needed,
+                   [&](int64_t i, char *scratch) {
+                     HouseholderCall one = call;
+                     one.matrix = batch.at(matrix, i);
+                     one.result = batch.at(result, i);
+                     one.taus = batch.at(taus, i);
+                     kernels.householder(one, scratch);
+                   });
+}

@@ -21,6 +21,10 @@ bool eigh(const int64_t *words, Pool &pool, Memory &memory, int64_t &needed);
 /// The same of singular values and shardrt_svd.
 bool svd(const int64_t *words, Pool &pool, Memory &memory, int64_t &needed);
 
+/// The same of reflectors and shardrt_householder.
+bool householder(const int64_t *words, Pool &pool, Memory &memory,
+                 int64_t &needed);
+
 } // namespace shardrt
 
 #endif // SHARDRT_DEVICE_CPU_MATRICES_H

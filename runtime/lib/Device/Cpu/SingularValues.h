@@ -12,9 +12,67 @@
 #include "Device/Cpu/EigenBidiagonal.h"
 #include "Device/Cpu/EigenKernels.h"
 #include "Device/Cpu/EigenReflectors.h"
+#include "Device/Cpu/Householder.h"
 
 namespace {
 namespace eigen {
+
+/// Reads the matrix of `call` to rows `stride` apart, whose rest is zero: by a
+/// power of two smaller, so that the largest part is about one. False if an
+/// element is NaN or infinite.
+template <typename E>
+bool readScaled(const shardrt::SvdCall &call, E *to, int64_t stride,
+                int &exponent) {
+  using T = Part<E>;
+  const E *from = reinterpret_cast<const E *>(call.matrix);
+  T largest = 0, poison = 0;
+  for (int64_t i = 0; i < call.rows; ++i) {
+    E *row = to + i * stride;
+    for (int64_t j = 0; j < call.columns; ++j) {
+      E x = from[i * call.rowStride + j * call.columnStride];
+      row[j] = x;
+      T real = re(x), imaginary = im(x);
+      poison += (real - real) + (imaginary - imaginary);
+      largest = most(largest, most(real < 0 ? -real : real,
+                                   imaginary < 0 ? -imaginary : imaginary));
+    }
+    for (int64_t j = call.columns; j < stride; ++j)
+      row[j] = 0;
+  }
+  if (poison != 0)
+    return false;
+  if (largest != 0)
+    (void)__builtin_frexp(largest, &exponent);
+  // Of the least numbers the inverse is out of range.
+  exponent = most(exponent, -1000);
+  double factor = __builtin_ldexp(1, -exponent);
+  for (int64_t i = 0; i < call.rows * stride; ++i)
+    if constexpr (isComplex<E>)
+      to[i] = {T(to[i].re * factor), T(to[i].im * factor)};
+    else
+      to[i] = T(to[i] * factor);
+  return true;
+}
+
+/// NaN for all that `call` asks for.
+template <typename E> void writeNothing(const shardrt::SvdCall &call) {
+  using T = Part<E>;
+  T nan = __builtin_nanf("");
+  E nothing = nan;
+  if constexpr (isComplex<E>)
+    nothing.im = nan;
+  for (int64_t j = 0; j < call.columns; ++j) {
+    reinterpret_cast<T *>(call.values)[j * call.valueStride] = nan;
+    for (int64_t i = 0; i < call.rows && call.left; ++i)
+      reinterpret_cast<E *>(
+          call.left)[i * call.leftRowStride + j * call.leftColumnStride] =
+          nothing;
+    for (int64_t i = 0; i < call.columns && call.right; ++i)
+      reinterpret_cast<E *>(
+          call.right)[i * call.rightRowStride + j * call.rightColumnStride] =
+          nothing;
+  }
+}
 
 /// Singular values of matrices with elements of type E.
 template <typename E> class Singular {
@@ -26,8 +84,6 @@ public:
 
 private:
   static int64_t strideOf(int64_t n) { return roundUp(n, 16) + 16; }
-  bool readMatrix();
-  void writeNothing();
   void reduce();
   void multiplyRight(int64_t k, const E *v, E *to);
   void change(int64_t k, const E *v, const E *ofRows);
@@ -53,7 +109,7 @@ int64_t Singular<E>::scratch(const shardrt::SvdCall &call) {
   int64_t m = call.rows, n = call.columns, stride = strideOf(n),
           high = strideOf(m), room = roundUp(high, 64);
   int64_t elements = m * stride + 2 * n * high + 2 * n * stride + 4 * room +
-                     2 * kPanel * kPanel + kPanelSize<E>;
+                     kReflectorsRoom + kPanelSize<E>;
   return roundUp(sizeof(E) * elements + sizeof(T) * 2 * n * stride +
                      room * (3 * sizeof(double) + 2 * sizeof(int64_t)) +
                      BidiagonalValues<T>::scratch(n, stride),
@@ -77,7 +133,7 @@ Singular<E>::Singular(const shardrt::SvdCall &call, char *scratch)
   take(rightVectors, n * stride);
   for (E **each : {&sums, &ofRows, &leftTaus, &rightTaus})
     take(*each, some);
-  take(room, 2 * kPanel * kPanel);
+  take(room, kReflectorsRoom);
   take(panel, kPanelSize<E>);
   take(left, n * stride);
   take(right, n * stride);
@@ -88,71 +144,14 @@ Singular<E>::Singular(const shardrt::SvdCall &call, char *scratch)
   rest = scratch;
 }
 
-/// Scaled by a power of two so that the largest part is about one. False if an
-/// element is NaN or infinite.
-template <typename E> bool Singular<E>::readMatrix() {
-  const E *from = reinterpret_cast<const E *>(call.matrix);
-  T largest = 0, poison = 0;
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      E x = from[i * call.rowStride + j * call.columnStride];
-      row(i)[j] = x;
-      T real = re(x), imaginary = im(x);
-      poison += (real - real) + (imaginary - imaginary);
-      largest = most(largest, most(real < 0 ? -real : real,
-                                   imaginary < 0 ? -imaginary : imaginary));
-    }
-    for (int64_t j = n; j < stride; ++j)
-      row(i)[j] = 0;
-  }
-  if (poison != 0)
-    return false;
-  if (largest != 0)
-    (void)__builtin_frexp(largest, &exponent);
-  // Of the least numbers the inverse is out of range.
-  exponent = most(exponent, -1000);
-  double factor = __builtin_ldexp(1, -exponent);
-  for (int64_t i = 0; i < m * stride; ++i)
-    if constexpr (isComplex<E>)
-      matrix[i] = {T(matrix[i].re * factor), T(matrix[i].im * factor)};
-    else
-      matrix[i] = T(matrix[i] * factor);
-  return true;
-}
-
-template <typename E> void Singular<E>::writeNothing() {
-  T nan = __builtin_nanf("");
-  E nothing = nan;
-  if constexpr (isComplex<E>)
-    nothing.im = nan;
-  for (int64_t j = 0; j < n; ++j) {
-    reinterpret_cast<T *>(call.values)[j * call.valueStride] = nan;
-    for (int64_t i = 0; i < m && call.left; ++i)
-      reinterpret_cast<E *>(
-          call.left)[i * call.leftRowStride + j * call.leftColumnStride] =
-          nothing;
-    for (int64_t i = 0; i < n && call.right; ++i)
-      reinterpret_cast<E *>(
-          call.right)[i * call.rightRowStride + j * call.rightColumnStride] =
-          nothing;
-  }
-}
-
 /// to = A v of rows behind k, v from column k + 1 on.
 template <typename E>
 void Singular<E>::multiplyRight(int64_t k, const E *v, E *to) {
-  for (int64_t i = k + 1; i < m; ++i) {
-    const E *a = row(i);
-    E sum = 0;
-    int64_t j = k + 1;
-    if constexpr (!isComplex<E>) {
-      sum = dot(a + j, v + j, n - j);
-    } else {
-      for (; j < n; ++j)
-        sum += a[j] * v[j];
-    }
-    to[i] = sum;
-  }
+  E *conjugate = rightVectors; // which nothing is in yet
+  for (int64_t j = k + 1; j < n; ++j)
+    conjugate[j] = conj(v[j]);
+  innerProducts<E>(to + k + 1, 1, row(k + 1) + k + 1, stride, m - k - 1,
+                   conjugate + k + 1, stride, 1, n - k - 1);
 }
 
 /// Takes from rows behind k what reflectors k change, and leaves the next left
@@ -178,10 +177,16 @@ void Singular<E>::change(int64_t k, const E *v, const E *ofRows) {
     E *__restrict a = row(i);
     const E *__restrict y = sums, *__restrict w = v;
     E p = ofLeft * u[i], q = ofRight * ofRows[i], r = conj(x[i]);
-    for (int64_t j = next; j < n; ++j) {
-      E here = a[j] + p * y[j] + q * conj(w[j]);
-      a[j] = here;
-      again[j] += r * here;
+    if constexpr (isComplex<E>) {
+      addScaled<E>(a + next, p, y + next, n - next);
+      addScaled<E, true>(a + next, q, w + next, n - next);
+      addScaled<E>(again + next, r, a + next, n - next);
+    } else {
+      for (int64_t j = next; j < n; ++j) {
+        E here = a[j] + p * y[j] + q * w[j];
+        a[j] = here;
+        again[j] += r * here;
+      }
     }
   }
   for (int64_t j = 0; j < n; ++j)
@@ -260,8 +265,8 @@ template <typename E> void Singular<E>::writeResults() {
 }
 
 template <typename E> void Singular<E>::run() {
-  if (!readMatrix())
-    return writeNothing();
+  if (!readScaled<E>(call, matrix, stride, exponent))
+    return writeNothing<E>(call);
   reduce();
   BidiagonalValues<T>(n, d, e, values, left, right, stride, rest).run();
   if (call.left)
@@ -270,6 +275,99 @@ template <typename E> void Singular<E>::run() {
     transformBack(right, {rightVectors, stride, n}, rights, n, rightTaus,
                   n - 1);
   writeResults();
+}
+
+/// The same of matrices that have many more rows than columns: those of the
+/// triangle of a QR, whose left vectors the reflectors take back (T. Chan,
+/// 1982).
+template <typename E> class TallSingular {
+public:
+  using T = Part<E>;
+  static bool isFor(const shardrt::SvdCall &call) {
+    return 2 * call.rows >= 3 * call.columns;
+  }
+  static int64_t scratch(const shardrt::SvdCall &call) {
+    int64_t elements = call.rows * call.columns +
+                       2 * call.columns * call.columns + call.columns;
+    return roundUp(sizeof(E) * elements, 64) +
+           most(Householder<E>::scratch(factorisation(call)),
+                Singular<E>::scratch(ofTriangle(call)));
+  }
+  TallSingular(const shardrt::SvdCall &call, char *scratch)
+      : call(call), matrix(reinterpret_cast<E *>(scratch)),
+        triangle(matrix + call.rows * call.columns),
+        vectors(triangle + call.columns * call.columns),
+        taus(vectors + call.columns * call.columns),
+        rest(scratch +
+             roundUp((taus + call.columns - matrix) * sizeof(E), 64)) {}
+  void run();
+
+private:
+  static shardrt::HouseholderCall factorisation(const shardrt::SvdCall &call);
+  static shardrt::SvdCall ofTriangle(const shardrt::SvdCall &call);
+
+  const shardrt::SvdCall &call;
+  E *matrix, *triangle, *vectors, *taus;
+  char *rest;
+};
+
+template <typename E>
+shardrt::HouseholderCall
+TallSingular<E>::factorisation(const shardrt::SvdCall &call) {
+  shardrt::HouseholderCall qr;
+  qr.rows = call.rows;
+  qr.columns = qr.count = call.columns;
+  qr.rowStride = qr.resultRowStride = call.columns;
+  qr.columnStride = qr.resultColumnStride = qr.tauStride = 1;
+  return qr;
+}
+
+template <typename E>
+shardrt::SvdCall TallSingular<E>::ofTriangle(const shardrt::SvdCall &call) {
+  shardrt::SvdCall inner = call;
+  inner.rows = inner.rowStride = inner.leftRowStride = call.columns;
+  inner.columnStride = inner.leftColumnStride = 1;
+  return inner;
+}
+
+template <typename E> void TallSingular<E>::run() {
+  int64_t n = call.columns;
+  int exponent = 0;
+  if (!readScaled<E>(call, matrix, n, exponent))
+    return writeNothing<E>(call);
+  shardrt::HouseholderCall qr = factorisation(call);
+  qr.matrix = qr.result = reinterpret_cast<char *>(matrix);
+  qr.taus = reinterpret_cast<char *>(taus);
+  Householder<E>(qr, rest).run();
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      triangle[i * n + j] = j < i ? E(0) : matrix[i * n + j];
+  shardrt::SvdCall inner = ofTriangle(call);
+  inner.matrix = reinterpret_cast<char *>(triangle);
+  inner.left = call.left ? reinterpret_cast<char *>(vectors) : nullptr;
+  Singular<E>(inner, rest).run();
+  T *values = reinterpret_cast<T *>(call.values);
+  for (int64_t j = 0; j < n; ++j)
+    values[j * call.valueStride] =
+        T(__builtin_ldexp(values[j * call.valueStride], exponent));
+  if (!call.left)
+    return;
+  qr.kind = shardrt::HouseholderCall::Product;
+  qr.result = call.left;
+  qr.resultRowStride = call.leftRowStride;
+  qr.resultColumnStride = call.leftColumnStride;
+  Householder<E>(qr, rest).multiplyOut(vectors);
+  // Behind all sums, which would be out of range before a result is.
+  double factor = __builtin_ldexp(1, exponent);
+  for (int64_t i = 0; i < call.rows; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      E &x = reinterpret_cast<E *>(
+          call.left)[i * call.leftRowStride + j * call.leftColumnStride];
+      if constexpr (isComplex<E>)
+        x = {T(x.re * factor), T(x.im * factor)};
+      else
+        x = T(x * factor);
+    }
 }
 
 } // namespace eigen
