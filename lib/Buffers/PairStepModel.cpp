@@ -1,8 +1,6 @@
-//===- PairStepModel.cpp - pairs.pair_step from tensors to buffers
-//---------===//
+//===- PairStepModel.cpp - pairs.pair_step from tensors to buffers --------===//
 //
-// And kernel.lines, kernel.eigh and kernel.svd, which have destinations as
-// well.
+// And kernel.lines and the ops on matrices, which have destinations as well.
 //
 //===----------------------------------------------------------------------===//
 #include "BufferOperands.h"
@@ -60,5 +58,10 @@ void shardc::registerPairStepModel(DialectRegistry &registry) {
     LinesOp::attachInterface<DestinationModel<LinesOp, false>>(*context);
     EighOp::attachInterface<DestinationModel<EighOp, false>>(*context);
     SvdOp::attachInterface<DestinationModel<SvdOp, false>>(*context);
+    QrOp::attachInterface<DestinationModel<QrOp, false>>(*context);
+    HessenbergOp::attachInterface<DestinationModel<HessenbergOp, false>>(
+        *context);
+    HouseholderProductOp::attachInterface<
+        DestinationModel<HouseholderProductOp, false>>(*context);
   });
 }

@@ -532,7 +532,18 @@ static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// Writes down what shardrt_eigh or shardrt_svd reads.
+/// What shardrt_householder does, for an op on reflectors.
+template <typename OpT> static std::optional<int64_t> householderKind() {
+  if (std::is_same_v<OpT, QrOp>)
+    return SHARDRT_HOUSEHOLDER_QR;
+  if (std::is_same_v<OpT, HessenbergOp>)
+    return SHARDRT_HOUSEHOLDER_HESSENBERG;
+  if (std::is_same_v<OpT, HouseholderProductOp>)
+    return SHARDRT_HOUSEHOLDER_PRODUCT;
+  return std::nullopt;
+}
+
+/// Writes down what shardrt_eigh, shardrt_svd or shardrt_householder reads.
 template <typename OpT>
 static void lowerMatrices(OpT op, Value context, int64_t threads,
                           EntryPoints &entries) {
@@ -542,7 +553,8 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
   auto type = cast<MemRefType>(op.getInput().getType());
   auto complex = dyn_cast<ComplexType>(type.getElementType());
   Type part = complex ? complex.getElementType() : type.getElementType();
-  constexpr bool isEigh = std::is_same_v<OpT, EighOp>;
+  constexpr bool isEigh = std::is_same_v<OpT, EighOp>,
+                 isSvd = std::is_same_v<OpT, SvdOp>;
   SmallVector<Value> words;
   auto addWord = [&](int64_t number) {
     words.push_back(arith::ConstantIntOp::create(builder, loc, number, 64));
@@ -551,16 +563,24 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
   addWord(bool(complex));
   if constexpr (isEigh)
     addWord(op.getUpper());
+  if (std::optional<int64_t> kind = householderKind<OpT>())
+    addWord(*kind);
   addWord(threads);
   addWord(type.getRank());
-  addWord(op.getInits().size());
-  addWord(op.getFixedLevel());
+  SmallVector<Value> buffers(op->getOperands());
+  if constexpr (isEigh || isSvd) {
+    addWord(op.getInits().size());
+    addWord(op.getFixedLevel());
+  } else {
+    addWord(cast<MemRefType>(op.getTaus().getType()).getShape().back());
+    buffers = {op.getInput(), op.getPacked(), op.getTaus()};
+  }
   auto asWord = [&](Value index) {
     words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
   };
   for (int64_t i = 0; i < type.getRank(); ++i)
     asWord(memref::DimOp::create(builder, loc, op.getInput(), i));
-  for (Value buffer : op->getOperands()) {
+  for (Value buffer : buffers) {
     words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64,
                                              pointerTo(builder, loc, buffer)));
     auto metadata =
@@ -568,7 +588,10 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
     llvm::for_each(metadata.getStrides(), asWord);
   }
   Value area = storeWords(builder, op, words);
-  entries.call(builder, loc, isEigh ? "shardrt_eigh" : "shardrt_svd",
+  entries.call(builder, loc,
+               isEigh  ? "shardrt_eigh"
+               : isSvd ? "shardrt_svd"
+                       : "shardrt_householder",
                {context, area});
   op.erase();
 }
@@ -816,6 +839,12 @@ struct CallRuntimePass final
         lowerMatrices(eigh, contextValue, threads, entries);
       else if (auto svd = dyn_cast<SvdOp>(op))
         lowerMatrices(svd, contextValue, threads, entries);
+      else if (auto qr = dyn_cast<QrOp>(op))
+        lowerMatrices(qr, contextValue, threads, entries);
+      else if (auto form = dyn_cast<HessenbergOp>(op))
+        lowerMatrices(form, contextValue, threads, entries);
+      else if (auto product = dyn_cast<HouseholderProductOp>(op))
+        lowerMatrices(product, contextValue, threads, entries);
       return success();
     });
     if (walk.wasInterrupted())

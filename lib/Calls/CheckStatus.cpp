@@ -34,7 +34,8 @@ static bool mayFail(LLVM::CallOp call) {
        "shardrt_all_reduce", "shardrt_reduce_scatter", "shardrt_gather_rows",
        "shardrt_scatter_rows", "shardrt_launch", "shardrt_read",
        "shardrt_call_host", "shardrt_call_library", "shardrt_sort_lines",
-       "shardrt_transform_dims", "shardrt_eigh", "shardrt_svd"},
+       "shardrt_transform_dims", "shardrt_eigh", "shardrt_svd",
+       "shardrt_householder"},
       *callee);
 }
 

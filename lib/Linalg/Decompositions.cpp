@@ -1,7 +1,7 @@
 //===- Decompositions.cpp - The solver dialect ----------------------------===//
 //
-// Factorisations as loops on elements, matrix by matrix of a batch: LU and QR
-// in LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
+// Factorisations as loops on elements, matrix by matrix of a batch: LU in
+// LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
 // computed in f64. Those of larger matrices are left to the runtime.
 //
 //===----------------------------------------------------------------------===//
@@ -264,67 +264,6 @@ static LogicalResult lowerPermutation(Lowerer &l, solver::PermutationOp op) {
   };
   Value start = l.empty(with(sizes, {b.getIndexAttr(rows)}), b.getI32Type());
   l.set(op.getPermutation(), m.overBatch(sizes, start, body)[0]);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// QR
-//===----------------------------------------------------------------------===//
-
-static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
-  MatrixLoops m{l};
-  ImplicitLocOpBuilder &b = l.b;
-  Value a = l.tensor(op.getA());
-  Value rows = m.index(rowsOf(a)), columns = m.index(columnsOf(a));
-  int64_t least = std::min(rowsOf(a), columnsOf(a));
-  Type element = elementType(a.getType());
-  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
-  Value taus = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(element));
-  auto body = [&](ValueRange now) -> SmallVector<Value> {
-    return m.range(m.index(0), m.index(least), now, [&](Value k, ValueRange s) {
-      auto [packed, tau] = m.reflect(s[0], k, k, rows);
-      // H^H from the left on the columns behind.
-      packed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows, m.plus(k, 1),
-                           columns);
-      return SmallVector<Value>{packed, m.set(s[1], k, tau)};
-    });
-  };
-  auto results = m.overBatch(batch, {copyOf(l, a), taus}, body);
-  l.set(op.getPacked(), results[0]);
-  l.set(op.getTaus(), results[1]);
-  return success();
-}
-
-// H1 (H2 (... Hk I)): the last reflector first.
-static LogicalResult lowerHouseholderProduct(Lowerer &l,
-                                             solver::HouseholderProductOp op) {
-  MatrixLoops m{l};
-  ImplicitLocOpBuilder &b = l.b;
-  Value a = l.tensor(op.getPacked()), taus = l.tensor(op.getTaus());
-  Value rows = m.index(rowsOf(a)), columns = m.index(columnsOf(a));
-  Value count =
-      m.index(cast<RankedTensorType>(taus.getType()).getShape().back());
-  Type element = elementType(a.getType());
-  SmallVector<OpFoldResult> sizes = l.sizes(a);
-  Value one = numberConstant(b, element, 1);
-  auto body = [&](ValueRange now) -> SmallVector<Value> {
-    Value identity =
-        m.range(m.index(0), columns, now[0], [&](Value i, ValueRange q) {
-          return SmallVector<Value>{m.set(q[0], {i, i}, one)};
-        })[0];
-    return m.range(m.index(0), count, identity,
-                   [&](Value iteration, ValueRange q) {
-                     Value last = arith::SubIOp::create(b, count, m.index(1));
-                     Value k = arith::SubIOp::create(b, last, iteration);
-                     // Columns before are still zero in all of its rows.
-                     Value changed = m.applyLeft(q[0], k, k, m.get(taus, k),
-                                                 rows, k, columns,
-                                                 /*reflectors=*/a);
-                     return SmallVector<Value>{changed};
-                   });
-  };
-  Value zeros = l.filled(sizes, l.zero(element));
-  l.set(op.getQ(), m.overBatch(batchOf(sizes), zeros, body)[0]);
   return success();
 }
 
@@ -787,8 +726,6 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
 void shardc::lowering::addDecompositions(LoweringTable &table) {
   table.op<solver::LuOp>(lowerLu);
   table.op<solver::PermutationOp>(lowerPermutation);
-  table.op<solver::QrOp>(lowerQr);
-  table.op<solver::HouseholderProductOp>(lowerHouseholderProduct);
   table.op<solver::EighOp>(lowerEigh);
   table.op<solver::OrthogonalizeOp>(lowerOrthogonalize);
   table.op<solver::TridiagonalSolveOp>(lowerTridiagonalSolve);

@@ -1,9 +1,9 @@
 //===- Eigenvalues.cpp - Matrices of any kind -----------------------------===//
 //
-// Hessenberg's and Schur's forms, eigenvectors, and QR with pivots, as loops on
-// elements. QR iterations with implicit shifts: Francis's double ones for real
-// matrices, Wilkinson's single ones for complex ones, computed in f64 (Golub
-// and Van Loan, Matrix Computations, chapter 7).
+// Schur's form, eigenvectors, and QR with pivots, as loops on elements. QR
+// iterations with implicit shifts: Francis's double ones for real matrices,
+// Wilkinson's single ones for complex ones, computed in f64 (Golub and Van
+// Loan, Matrix Computations, chapter 7).
 //
 //===----------------------------------------------------------------------===//
 #include "MatrixLoops.h"
@@ -82,35 +82,8 @@ static int64_t dimOf(Value tensor, int64_t fromEnd) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reductions by reflectors
+// QR with pivots
 //===----------------------------------------------------------------------===//
-
-static LogicalResult lowerHessenberg(Lowerer &l, solver::HessenbergOp op) {
-  MatrixLoops m{l};
-  Value a = l.tensor(op.getA());
-  Type element = elementType(a.getType());
-  int64_t n = dimOf(a, 1);
-  Value size = m.index(n);
-  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a)), tauSizes(batch);
-  tauSizes.push_back(l.b.getIndexAttr(std::max<int64_t>(n - 1, 0)));
-  auto body = [&](ValueRange now) -> Values {
-    return m.range(m.index(0), m.index(std::max<int64_t>(n - 1, 0)), now,
-                   [&](Value k, ValueRange s) {
-                     Value next = m.plus(k, 1);
-                     auto [packed, tau] = m.reflect(s[0], next, k, size);
-                     Value right =
-                         m.applyRight(packed, next, k, tau, size, size);
-                     Value left = m.applyLeft(
-                         right, next, k, m.e.conjugate(tau), size, next, size);
-                     return Values{left, m.set(s[1], k, tau)};
-                   });
-  };
-  Value taus = l.filled(tauSizes, l.zero(element));
-  auto results = m.overBatch(batch, {castTensor(l, a, element), taus}, body);
-  l.set(op.getPacked(), results[0]);
-  l.set(op.getTaus(), results[1]);
-  return success();
-}
 
 // LAPACK's geqp3, with norms that are computed anew.
 static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
@@ -674,7 +647,6 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
 
 void shardc::lowering::addEigenvalues(LoweringTable &table) {
   table.op<solver::PivotedQrOp>(lowerPivotedQr);
-  table.op<solver::HessenbergOp>(lowerHessenberg);
   table.op<solver::SchurOp>(lowerSchur);
   table.op<solver::EigenvectorsOp>(lowerEigenvectors);
 }

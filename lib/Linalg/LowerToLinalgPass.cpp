@@ -1,4 +1,5 @@
 //===- LowerToLinalgPass.cpp - --spmd-lower-to-linalg ---------------------===//
+#include "Reflectors.h"
 #include "StableHLOToLinalg.h"
 #include "shardc/Dialect/Kernel/IR/Kernel.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
@@ -97,6 +98,7 @@ struct LowerToLinalgPass final
     lowering::addSolvers(table);
     lowering::addDecompositions(table);
     lowering::addEigenvalues(table);
+    lowering::addReflectors(table);
     lowering::addPairs(table);
     if (libraries == "auto" || libraries == "library") {
       lowering::addLibraries(table, libraries == "library");

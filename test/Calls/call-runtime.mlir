@@ -97,3 +97,29 @@ module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}],
     return
   }
 }
+
+// -----
+
+// Reflectors of 3 matrices of 40 rows and 20 columns: parts of 8 bytes, complex, QR (0), then their product (2), of 20
+// reflectors each; the matrices that are read, those that are written, and the taus.
+// CHECK-LABEL: func.func private @shardc_step(
+//  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
+//       CHECK:   %{{.*}} = arith.constant 8 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 1 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 0 : i64
+//       CHECK:   call @shardrt_householder(%[[CTX]], %{{.*}})
+//  CHECK-NEXT:   %{{.*}} = arith.constant 8 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 1 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 2 : i64
+//       CHECK:   call @shardrt_householder(%[[CTX]], %{{.*}})
+//   CHECK-NOT:   kernel.qr
+//   CHECK-NOT:   kernel.householder_product
+module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}, {}],
+                   kernel.sites = #kernel.site_table<<[]>, []>} {
+  func.func @main(%a: memref<3x40x20xcomplex<f64>>, %p: memref<3x40x20xcomplex<f64>>, %t: memref<3x20xcomplex<f64>>,
+                  %q: memref<3x40x20xcomplex<f64>>, %arena: memref<?xi8>) {
+    kernel.qr ins(%a : memref<3x40x20xcomplex<f64>>) outs(%p, %t : memref<3x40x20xcomplex<f64>>, memref<3x20xcomplex<f64>>)
+    kernel.householder_product ins(%p, %t : memref<3x40x20xcomplex<f64>>, memref<3x20xcomplex<f64>>) outs(%q : memref<3x40x20xcomplex<f64>>)
+    return
+  }
+}

@@ -2,7 +2,7 @@
 |*
 |* What the host's code writes for shardrt_eigh, shardrt_svd and
 |* shardrt_householder, as i64 words. Addresses are words, strides are in
-elements.
+|* elements.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef SHARDRT_MATRIXCALL_H

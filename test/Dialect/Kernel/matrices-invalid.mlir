@@ -69,3 +69,43 @@ func.func @vectors(%a: memref<2x4x4xf32>, %w: memref<2x4xf32>, %v: memref<2x4x3x
   kernel.eigh ins(%a : memref<2x4x4xf32>) outs(%w, %v : memref<2x4xf32>, memref<2x4x3xf32>)
   return
 }
+
+// -----
+
+func.func @no_taus(%a: memref<4x5xf32>) {
+  // expected-error@+1 {{has 1 inits, expected 2}}
+  kernel.qr ins(%a : memref<4x5xf32>) outs(%a : memref<4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @taus(%a: memref<4x5xf32>, %t: memref<5xf32>) {
+  // expected-error@+1 {{has init 'memref<5xf32>' for matrices of 'memref<4x5xf32>'}}
+  kernel.qr ins(%a : memref<4x5xf32>) outs(%a, %t : memref<4x5xf32>, memref<5xf32>)
+  return
+}
+
+// -----
+
+func.func @unknown_rows(%a: memref<?x5xf32>, %t: memref<5xf32>) {
+  // expected-error@+1 {{has 'memref<?x5xf32>', expected static matrices}}
+  kernel.qr ins(%a : memref<?x5xf32>) outs(%a, %t : memref<?x5xf32>, memref<5xf32>)
+  return
+}
+
+// -----
+
+func.func @oblong_form(%a: memref<4x5xf32>, %t: memref<3xf32>) {
+  // expected-error@+1 {{has 'memref<4x5xf32>', expected square matrices}}
+  kernel.hessenberg ins(%a : memref<4x5xf32>) outs(%a, %t : memref<4x5xf32>, memref<3xf32>)
+  return
+}
+
+// -----
+
+func.func @too_many(%a: memref<4x3xf32>, %t: memref<4xf32>) {
+  // expected-error@+1 {{has taus 'memref<4xf32>', expected at most 3 for each matrix}}
+  kernel.householder_product ins(%a, %t : memref<4x3xf32>, memref<4xf32>) outs(%a : memref<4x3xf32>)
+  return
+}

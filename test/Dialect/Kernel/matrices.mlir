@@ -21,3 +21,19 @@ func.func @values(%a: memref<?x7x7xcomplex<f64>>, %w: memref<?x7xf64>) {
   kernel.eigh upper fixed_level ins(%a : memref<?x7x7xcomplex<f64>>) outs(%w : memref<?x7xf64>)
   return
 }
+
+// CHECK-LABEL: func.func @reflectors(
+//       CHECK:   %[[QR:.*]]:2 = kernel.qr ins(%{{.*}} : tensor<8x64x32xf32>) outs(%{{.*}}, %{{.*}} : tensor<8x64x32xf32>, tensor<8x32xf32>) -> tensor<8x64x32xf32>, tensor<8x32xf32>
+//       CHECK:   kernel.householder_product ins(%[[QR]]#0, %[[QR]]#1 : tensor<8x64x32xf32>, tensor<8x32xf32>) outs(%{{.*}} : tensor<8x64x32xf32>) -> tensor<8x64x32xf32>
+func.func @reflectors(%a: tensor<8x64x32xf32>, %t: tensor<8x32xf32>) -> tensor<8x64x32xf32> {
+  %packed, %taus = kernel.qr ins(%a : tensor<8x64x32xf32>) outs(%a, %t : tensor<8x64x32xf32>, tensor<8x32xf32>) -> tensor<8x64x32xf32>, tensor<8x32xf32>
+  %q = kernel.householder_product ins(%packed, %taus : tensor<8x64x32xf32>, tensor<8x32xf32>) outs(%a : tensor<8x64x32xf32>) -> tensor<8x64x32xf32>
+  return %q : tensor<8x64x32xf32>
+}
+
+// CHECK-LABEL: func.func @form(
+//       CHECK:   kernel.hessenberg ins(%{{.*}} : memref<?x7x7xcomplex<f64>>) outs(%{{.*}}, %{{.*}} : memref<?x7x7xcomplex<f64>>, memref<?x6xcomplex<f64>>)
+func.func @form(%a: memref<?x7x7xcomplex<f64>>, %h: memref<?x7x7xcomplex<f64>>, %t: memref<?x6xcomplex<f64>>) {
+  kernel.hessenberg ins(%a : memref<?x7x7xcomplex<f64>>) outs(%h, %t : memref<?x7x7xcomplex<f64>>, memref<?x6xcomplex<f64>>)
+  return
+}

@@ -13,23 +13,23 @@ from pathlib import Path
 import numpy as np
 from linear_algebra import LETTERS, Array, Program, adjoint, tensor
 
-N = 6
+SIZES = (6, 50)  # fewer and more rows than the runtime reduces
 NAMES = ["any", "any larger", "rotation", "Jordan block", "companion", "zero", "identity", "triangular", "graded", "nan"]
 
 
-def matrices(rng: np.random.Generator, dtype: type, is_complex: bool) -> Array:
-    """One of each of NAMES, all of N rows."""
+def matrices(rng: np.random.Generator, dtype: type, is_complex: bool, m: int) -> Array:
+    """One of each of NAMES, all of m rows."""
 
     def normal(*shape: int) -> Array:
         return rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if is_complex else 0)
 
-    rotation = np.kron(np.diag([1.0, 2.0, 3.0]), np.array([[0.0, 1.0], [-1.0, 0.0]]))
-    companion = np.eye(N, k=-1)
-    companion[0] = [0, 0, 0, 0, 0, 1]
-    nan = normal(N, N)
+    rotation = np.kron(np.diag(1.0 + np.arange(m // 2)), np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    companion = np.eye(m, k=-1)
+    companion[0, -1] = 1
+    nan = normal(m, m)
     nan[2, 3] = np.nan
-    return np.stack([normal(N, N), 1e6 * normal(N, N), rotation, 2 * np.eye(N) + np.eye(N, k=1), companion, np.zeros((N, N)),
-                     np.eye(N), np.triu(normal(N, N)), normal(N, N) * 10.0 ** -np.arange(N)[:, None], nan]).astype(dtype)
+    return np.stack([normal(m, m), 1e6 * normal(m, m), rotation, 2 * np.eye(m) + np.eye(m, k=1), companion, np.zeros((m, m)),
+                     np.eye(m), np.triu(normal(m, m)), normal(m, m) * 10.0 ** -np.arange(m)[:, None], nan]).astype(dtype)
 
 
 def reflectors(packed: Array, taus: Array, offset: int) -> Array:
@@ -44,13 +44,13 @@ def reflectors(packed: Array, taus: Array, offset: int) -> Array:
     return q
 
 
-def run(shard_run: str, directory: Path, element: str) -> None:
+def run(shard_run: str, directory: Path, element: str, m: int) -> None:
     """One element type; AssertionError where something is wrong."""
     letter, dtype = LETTERS[element]
     is_complex = letter in "cz"
     real = {"s": "f32", "d": "f64", "c": "f32", "z": "f64"}[letter]
     rng = np.random.default_rng(ord(letter))
-    a = matrices(rng, dtype, is_complex)
+    a = matrices(rng, dtype, is_complex, m)
     count = len(a)
     tall = a[:-1, :, :4].copy()
     tall = np.concatenate([tall, tall[:1]])
@@ -62,20 +62,20 @@ def run(shard_run: str, directory: Path, element: str) -> None:
     t = lambda *shape: tensor(element, count, *shape)
     r = lambda *shape: tensor(real, count, *shape)
     i = lambda *shape: tensor("i32", count, *shape)
-    vectors = tensor(f"complex<{real}>", count, N, N)
+    vectors = tensor(f"complex<{real}>", count, m, m)
     x, y, z = (program.argument(array) for array in (a, tall, hermitian))
     program.arguments.append((i(4), fixed))
 
     def lapack(name: str, operands: list[tuple[str, str]], config: str, results: list[str]) -> list[int]:
         return program.call(f"lapack_{letter}{name}_ffi", operands, config, results)
 
-    parts = [tensor(f"complex<{real}>", count, N)] if is_complex else [r(N), r(N)]
-    geev = lapack("geev", [(x, t(N, N))], "compute_left = 86 : ui8, compute_right = 86 : ui8", [*parts, vectors, vectors, i()])
-    gees = lapack("gees", [(x, t(N, N))], "mode = 86 : ui8, sort = 78 : ui8", [t(N, N), t(N, N), *parts, i(), i()])
-    gehrd = lapack("gehrd", [(x, t(N, N))], f"low = 1 : i32, high = {N} : i32", [t(N, N), t(N - 1), i()])
-    trd = [lapack("hetrd" if is_complex else "sytrd", [(z, t(N, N))], f"uplo = {uplo} : ui8", [t(N, N), r(N), r(N - 1), t(N - 1), i()])
+    parts = [tensor(f"complex<{real}>", count, m)] if is_complex else [r(m), r(m)]
+    geev = lapack("geev", [(x, t(m, m))], "compute_left = 86 : ui8, compute_right = 86 : ui8", [*parts, vectors, vectors, i()])
+    gees = lapack("gees", [(x, t(m, m))], "mode = 86 : ui8, sort = 78 : ui8", [t(m, m), t(m, m), *parts, i(), i()])
+    gehrd = lapack("gehrd", [(x, t(m, m))], f"low = 1 : i32, high = {m} : i32", [t(m, m), t(m - 1), i()])
+    trd = [lapack("hetrd" if is_complex else "sytrd", [(z, t(m, m))], f"uplo = {uplo} : ui8", [t(m, m), r(m), r(m - 1), t(m - 1), i()])
            for uplo in (76, 85)]
-    qp3 = lapack("geqp3", [(y, t(N, 4)), ("%arg3", i(4))], "", [t(N, 4), i(4), t(4)])
+    qp3 = lapack("geqp3", [(y, t(m, 4)), ("%arg3", i(4))], "", [t(m, 4), i(4), t(4)])
 
     stem = directory / f"eigenvalues_{letter}"
     stem.with_suffix(".mlir").write_text(program.text())
@@ -93,7 +93,7 @@ def run(shard_run: str, directory: Path, element: str) -> None:
         if not error <= 200 * eps:
             raise AssertionError(f"{element} {what}: off by {error:.3g}, allowed {200 * eps:.3g}")
 
-    identity = np.eye(N)
+    identity = np.eye(m)
     for n, name in enumerate(NAMES):
         norm = max(float(np.linalg.norm(a[n])), 1e-30)
         values = out[geev[0]][n] if is_complex else out[geev[0]][n] + 1j * out[geev[1]][n]
@@ -104,15 +104,16 @@ def run(shard_run: str, directory: Path, element: str) -> None:
             continue
         close(f"right vectors of {name}", a[n] @ right, right * values, norm)
         close(f"left vectors of {name}", adjoint(left) @ a[n], values[:, None] * adjoint(left), norm)
-        close(f"norms of {name}", np.linalg.norm(right, axis=0), np.ones(N))
-        close(f"norms of {name}", np.linalg.norm(left, axis=0), np.ones(N))
+        close(f"norms of {name}", np.linalg.norm(right, axis=0), np.ones(m))
+        close(f"norms of {name}", np.linalg.norm(left, axis=0), np.ones(m))
         if name not in ("Jordan block", "companion"):
             expected = list(np.linalg.eigvals(a[n].astype(np.complex128)))
             for value in values:
                 nearest = min(expected, key=lambda other: abs(other - value))
                 expected.remove(nearest)
                 close(f"values of {name}", value, nearest, norm)
-        if name.startswith("any") and not is_complex:
+        # Of more rows LAPACK finds several eigenvalues at a time, in another order.
+        if name.startswith("any") and not is_complex and m == SIZES[0]:
             close(f"values of {name}, in LAPACK's order", values, np.linalg.eigvals(a[n].astype(np.float64)), norm)
         if not is_complex:
             paired = values[values.imag != 0]
@@ -156,4 +157,5 @@ if __name__ == "__main__":
     folder = Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for kind in LETTERS:
-        run(sys.argv[1], folder, kind)
+        for size in SIZES:
+            run(sys.argv[1], folder, kind, size)

@@ -29,6 +29,17 @@ void SvdOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   addEffects(*this, effects);
 }
+void QrOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects(*this, effects);
+}
+void HessenbergOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects(*this, effects);
+}
+void HouseholderProductOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addEffects(*this, effects);
+}
 
 /// The type of elements' real parts, or null after an error.
 static Type verifyMatrices(Operation *op, ShapedType type) {
@@ -101,4 +112,67 @@ LogicalResult SvdOp::verify() {
   return failure(
       failed(verifyInit(*this, type, inits[1], sizes, element)) ||
       failed(verifyInit(*this, type, inits[2], {sizes[1], sizes[1]}, element)));
+}
+
+/// What ops on reflectors have in common: matrices and what takes them, and as
+/// many taus for each.
+static LogicalResult verifyReflectors(Operation *op, Value input, Value packed,
+                                      Value taus, int64_t count) {
+  auto type = cast<ShapedType>(input.getType());
+  return failure(
+      failed(verifyInit(op, type, packed, type.getShape().take_back(2),
+                        type.getElementType())) ||
+      failed(verifyInit(op, type, taus, count, type.getElementType())));
+}
+
+/// Rows and columns of `type`, or an error.
+static FailureOr<std::pair<int64_t, int64_t>> sizesOf(Operation *op,
+                                                      ShapedType type) {
+  if (!verifyMatrices(op, type))
+    return failure();
+  ArrayRef<int64_t> sizes = type.getShape().take_back(2);
+  if (llvm::any_of(sizes, ShapedType::isDynamic))
+    return op->emitOpError() << "has " << type << ", expected static matrices";
+  return std::pair(sizes[0], sizes[1]);
+}
+
+static LogicalResult expectInits(Operation *op, size_t found, size_t expected) {
+  if (found == expected)
+    return success();
+  return op->emitOpError() << "has " << found << " inits, expected "
+                           << expected;
+}
+
+LogicalResult QrOp::verify() {
+  auto sizes = sizesOf(*this, cast<ShapedType>(getInput().getType()));
+  if (failed(sizes) || failed(expectInits(*this, getInits().size(), 2)))
+    return failure();
+  return verifyReflectors(*this, getInput(), getPacked(), getTaus(),
+                          std::min(sizes->first, sizes->second));
+}
+
+LogicalResult HessenbergOp::verify() {
+  auto type = cast<ShapedType>(getInput().getType());
+  auto sizes = sizesOf(*this, type);
+  if (failed(sizes) || failed(expectInits(*this, getInits().size(), 2)))
+    return failure();
+  if (sizes->first != sizes->second)
+    return emitOpError() << "has " << type << ", expected square matrices";
+  return verifyReflectors(*this, getInput(), getPacked(), getTaus(),
+                          std::max<int64_t>(sizes->first - 1, 0));
+}
+
+LogicalResult HouseholderProductOp::verify() {
+  auto type = cast<ShapedType>(getInput().getType());
+  auto sizes = sizesOf(*this, type);
+  if (failed(sizes) || failed(expectInits(*this, getInits().size(), 1)))
+    return failure();
+  auto taus = cast<ShapedType>(getTaus().getType());
+  int64_t most = std::min(sizes->first, sizes->second),
+          count = taus.hasRank() && taus.getRank() > 0 ? taus.getShape().back()
+                                                       : ShapedType::kDynamic;
+  if (ShapedType::isDynamic(count) || count > most)
+    return emitOpError() << "has taus " << taus << ", expected at most " << most
+                         << " for each matrix";
+  return verifyReflectors(*this, getInput(), getPacked(), getTaus(), count);
 }

@@ -54,4 +54,66 @@ def Kernel_SvdOp : Kernel_Op<"svd", [DestinationStyleOpInterface,
   let hasVerifier = 1;
 }
 
+/// What is done by reflectors, each with a word of MatrixCall.h.
+class Kernel_ReflectorsOp<string mnemonic> : Kernel_Op<mnemonic, [DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  code destination = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+class Kernel_FactorOp<string mnemonic> : Kernel_ReflectorsOp<mnemonic> {
+  let arguments = (ins AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = destination # [{
+    ::mlir::Value getPacked() { return getInits().front(); }
+    ::mlir::Value getTaus() { return getInits().back(); }
+  }];
+}
+
+def Kernel_QrOp : Kernel_FactorOp<"qr"> {
+  let summary = "Householder's Q R of matrices.";
+  let description = [{
+    As `kernel.eigh`, of matrices of any shape. Of `inits` the first takes the packed matrices and the second the taus, in
+    the conventions of `solver.qr`.
+    ```mlir
+    %packed, %taus = kernel.qr ins(%a : tensor<8x64x32xf32>) outs(%p, %t : tensor<8x64x32xf32>, tensor<8x32xf32>)
+        -> tensor<8x64x32xf32>, tensor<8x32xf32>
+    ```
+  }];
+}
+
+def Kernel_HessenbergOp : Kernel_FactorOp<"hessenberg"> {
+  let summary = "Hessenberg's form of square matrices.";
+  let description = [{
+    As `kernel.qr`, in the conventions of `solver.hessenberg`.
+    ```mlir
+    %packed, %taus = kernel.hessenberg ins(%a : tensor<64x64xf32>) outs(%p, %t : tensor<64x64xf32>, tensor<63xf32>)
+        -> tensor<64x64xf32>, tensor<63xf32>
+    ```
+  }];
+}
+
+def Kernel_HouseholderProductOp : Kernel_ReflectorsOp<"householder_product"> {
+  let summary = "The first columns of the product of reflectors.";
+  let description = [{
+    As `kernel.qr`, of what that one packs: `inits` takes the columns of Q.
+    ```mlir
+    %q = kernel.householder_product ins(%p, %t : tensor<8x64x32xf32>, tensor<8x32xf32>) outs(%r : tensor<8x64x32xf32>)
+        -> tensor<8x64x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, AnyShaped:$taus, Variadic<AnyShaped>:$inits);
+  let assemblyFormat = [{
+    `ins` `(` $input `,` $taus `:` type($input) `,` type($taus) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = destination # [{
+    ::mlir::Value getPacked() { return getInits().front(); }
+  }];
+}
+
 #endif // SHARDC_DIALECT_KERNEL_IR_KERNELMATRICES_TD
