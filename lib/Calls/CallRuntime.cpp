@@ -570,11 +570,11 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
   SmallVector<Value> buffers(op->getOperands());
   if constexpr (isEigh || isSvd) {
     addWord(op.getInits().size());
-    addWord(op.getFixedLevel());
   } else {
     addWord(cast<MemRefType>(op.getTaus().getType()).getShape().back());
     buffers = {op.getInput(), op.getPacked(), op.getTaus()};
   }
+  addWord(op.getFixedLevel());
   auto asWord = [&](Value index) {
     words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
   };

@@ -7,8 +7,8 @@
 #include "Reflectors.h"
 #include "MatrixLoops.h"
 
+#include "shardc/Dialect/Kernel/IR/KernelMatrices.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
-#include "shardc/Dialect/Spmd/IR/SpmdMatrices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -44,8 +44,8 @@ static void callRuntime(Lowerer &l, SourceT op, int64_t count) {
   Type element = elementType(a.getType());
   Value inits[] = {l.empty(l.sizes(a), element),
                    l.empty(tauSizes(l, a, count), element)};
-  auto call =
-      OpT::create(l.b, TypeRange(ValueRange(inits)), a, ValueRange(inits));
+  auto call = OpT::create(l.b, TypeRange(ValueRange(inits)), l.fixedLevel, a,
+                          ValueRange(inits));
   l.set(op.getPacked(), call.getResult(0));
   l.set(op.getTaus(), call.getResult(1));
 }
@@ -85,7 +85,8 @@ static LogicalResult lowerHouseholderProduct(Lowerer &l,
   if (isForRuntime(l, a, kReflectedColumns)) {
     Value init = l.empty(l.sizes(a), elementType(a.getType()));
     auto call = spmd::HouseholderProductOp::create(
-        b, TypeRange(ValueRange(init)), a, taus, ValueRange(init));
+        b, TypeRange(ValueRange(init)), l.fixedLevel, a, taus,
+        ValueRange(init));
     l.set(op.getQ(), call.getResult(0));
     return success();
   }

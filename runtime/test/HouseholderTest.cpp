@@ -70,11 +70,12 @@ template <typename E> struct Case {
     std::vector<E> result(a.size());
     taus.resize(batch.count() * count);
     int64_t m = batch.rows, n = batch.columns, inner = batch.inner;
-    std::vector<int64_t> words = {sizeof(T),   sizeof(E) != sizeof(T),
-                                  kind,        threads,
-                                  4,           count,
-                                  batch.outer, inner,
-                                  m,           n};
+    std::vector<int64_t> words = {sizeof(T), sizeof(E) != sizeof(T),
+                                  kind,      threads,
+                                  4,         count,
+                                  0,         batch.outer,
+                                  inner,     m,
+                                  n};
     for (const void *address : {static_cast<const void *>(a.data()),
                                 static_cast<const void *>(result.data())}) {
       words.push_back(reinterpret_cast<int64_t>(address));
@@ -296,8 +297,8 @@ TEST(Householder, KeepsWhatIsNoNumber) {
 
 TEST(Householder, HasNothingToDoWithoutElements) {
   EXPECT_EQ(run([](shardrt_context *ctx) {
-              int64_t words[] = {4, 0, 0, 2, 3, 0, 5, 20, 0, 0,
-                                 0, 1, 1, 0, 0, 1, 1, 0,  0, 1};
+              int64_t words[] = {4, 0, 0, 2, 3, 0, 0, 5, 20, 0, 0,
+                                 0, 1, 1, 0, 0, 1, 1, 0, 0,  1};
               EXPECT_EQ(shardrt_householder(ctx, words), SHARDRT_OK);
               return 0;
             }),
@@ -311,7 +312,7 @@ TEST(Householder, SaysWhatMemoryCannotBeHadFor) {
   auto address = reinterpret_cast<int64_t>(&nothing);
   TestWorld world(makeTable({1}, {}));
   EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4,       0, 0, 1,       2, 1, n,       n,
+    int64_t words[] = {4,       0, 0, 1,       2, 1, 0,       n, n,
                        address, n, 1, address, n, 1, address, 1};
     return shardrt_householder(ctx, words);
   }),

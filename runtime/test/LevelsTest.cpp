@@ -91,6 +91,26 @@ static Parts<T> svd(const EigenKernels &kernels, const Matrix<T> &a) {
   return parts;
 }
 
+/// Packed matrices of Q R, and taus.
+template <typename T>
+static Parts<T> qr(const EigenKernels &kernels, const Matrix<T> &a) {
+  int64_t m = a.rows, n = a.columns;
+  Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n), {}};
+  HouseholderCall call;
+  call.partBytes = sizeof(T);
+  call.kind = HouseholderCall::Qr;
+  call.rows = m;
+  call.columns = call.count = n;
+  call.matrix = reinterpret_cast<const char *>(a.elements.data());
+  call.rowStride = call.resultRowStride = n;
+  call.columnStride = call.resultColumnStride = call.tauStride = 1;
+  call.result = reinterpret_cast<char *>(parts.first.data());
+  call.taus = reinterpret_cast<char *>(parts.values.data());
+  std::vector<char> room;
+  kernels.householder(call, aligned(room, kernels.householderScratch(call)));
+  return parts;
+}
+
 static int64_t word(const void *address) {
   return reinterpret_cast<int64_t>(address);
 }
@@ -150,17 +170,45 @@ static Parts<T> svdFixed(shardrt_context *ctx, const Matrix<T> &a) {
 }
 
 template <typename T>
+static Parts<T> qrFixed(shardrt_context *ctx, const Matrix<T> &a) {
+  int64_t m = a.rows, n = a.columns;
+  Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n), {}};
+  int64_t words[] = {sizeof(T),
+                     0,
+                     SHARDRT_HOUSEHOLDER_QR,
+                     1,
+                     2,
+                     n,
+                     1,
+                     m,
+                     n,
+                     word(a.elements.data()),
+                     n,
+                     1,
+                     word(parts.first.data()),
+                     n,
+                     1,
+                     word(parts.values.data()),
+                     1};
+  EXPECT_EQ(shardrt_householder(ctx, words), SHARDRT_OK);
+  return parts;
+}
+
+template <typename T>
 static void checkMatrices(shardrt_context *ctx, int64_t &differing) {
   bool hasV4 = __builtin_cpu_supports("x86-64-v4");
   for (int64_t n : {5, 16, 33, 70}) {
     Matrix<T> square(n, n), tall(n + 11, n);
     Parts<T> values = eigh(eigenKernelsV3, square),
-             singular = svd(eigenKernelsV3, tall);
+             singular = svd(eigenKernelsV3, tall),
+             packed = qr(eigenKernelsV3, tall);
     EXPECT_TRUE(eighFixed(ctx, square) == values) << n;
     EXPECT_TRUE(svdFixed(ctx, tall) == singular) << n;
+    EXPECT_TRUE(qrFixed(ctx, tall) == packed) << n;
     if (hasV4)
       differing += !(eigh(eigenKernelsV4, square) == values) +
-                   !(svd(eigenKernelsV4, tall) == singular);
+                   !(svd(eigenKernelsV4, tall) == singular) +
+                   !(qr(eigenKernelsV4, tall) == packed);
   }
 }
 

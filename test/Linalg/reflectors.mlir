@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --spmd-lower-to-linalg | FileCheck %s
 // RUN: shard-opt %s --spmd-lower-to-linalg=many-threads | FileCheck %s --check-prefix=DEVICE
 // From 16 rows and columns on the runtime makes and multiplies reflectors, for Hessenberg's form from 48; there is none on devices.
-// DEVICE-NOT: spmd.
+// DEVICE-NOT: kernel.
 
 // CHECK-LABEL: func.func @tall(
 //  CHECK-SAME:   %[[A:[a-z0-9]*]]: tensor<5x40x16xf64>)

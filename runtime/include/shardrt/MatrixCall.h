@@ -45,16 +45,17 @@ enum shardrt_householder_kind {
 };
 
 enum shardrt_householder_word {
-  SHARDRT_HOUSEHOLDER_PART = 0,    /**< bytes of a real part: 4 or 8 */
-  SHARDRT_HOUSEHOLDER_COMPLEX = 1, /**< 1: elements are complex numbers */
-  SHARDRT_HOUSEHOLDER_KIND = 2,    /**< as above */
-  SHARDRT_HOUSEHOLDER_THREADS = 3, /**< of the rank, at most */
-  SHARDRT_HOUSEHOLDER_RANK = 4,    /**< dims: the last two are a matrix */
-  SHARDRT_HOUSEHOLDER_COUNT = 5,   /**< reflectors */
+  SHARDRT_HOUSEHOLDER_PART = 0,        /**< bytes of a real part: 4 or 8 */
+  SHARDRT_HOUSEHOLDER_COMPLEX = 1,     /**< 1: elements are complex numbers */
+  SHARDRT_HOUSEHOLDER_KIND = 2,        /**< as above */
+  SHARDRT_HOUSEHOLDER_THREADS = 3,     /**< of the rank, at most */
+  SHARDRT_HOUSEHOLDER_RANK = 4,        /**< dims: the last two are a matrix */
+  SHARDRT_HOUSEHOLDER_COUNT = 5,       /**< reflectors */
+  SHARDRT_HOUSEHOLDER_FIXED_LEVEL = 6, /**< as above */
   /** Then as many sizes as there are dims; the address of the matrices and
    * their strides, and of what becomes of them; last that of the taus and their
    * strides, one less. */
-  SHARDRT_HOUSEHOLDER_HEAD = 6
+  SHARDRT_HOUSEHOLDER_HEAD = 7
 };
 
 #ifdef __cplusplus

@@ -169,7 +169,8 @@ bool shardrt::householder(const int64_t *words, Pool &pool, Memory &memory,
   call.tauStride = taus.last(1);
   if (batch.count() == 0 || call.rows == 0 || call.columns == 0)
     return true;
-  const EigenKernels &kernels = kernelsOfLevel();
+  const EigenKernels &kernels =
+      kernelsOfLevel(words[SHARDRT_HOUSEHOLDER_FIXED_LEVEL] != 0);
   return overBatch(batch.count(), words[SHARDRT_HOUSEHOLDER_THREADS],
                    kernels.householderScratch(call), pool, memory, needed,
                    [&](int64_t i, char *scratch) {

@@ -64,9 +64,9 @@ class Kernel_ReflectorsOp<string mnemonic> : Kernel_Op<mnemonic, [DestinationSty
   }];
 }
 class Kernel_FactorOp<string mnemonic> : Kernel_ReflectorsOp<mnemonic> {
-  let arguments = (ins AnyShaped:$input, Variadic<AnyShaped>:$inits);
+  let arguments = (ins UnitAttr:$fixedLevel, AnyShaped:$input, Variadic<AnyShaped>:$inits);
   let assemblyFormat = [{
-    `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+    (`fixed_level` $fixedLevel^)? `ins` `(` $input `:` type($input) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = destination # [{
     ::mlir::Value getPacked() { return getInits().front(); }
@@ -106,9 +106,9 @@ def Kernel_HouseholderProductOp : Kernel_ReflectorsOp<"householder_product"> {
         -> tensor<8x64x32xf32>
     ```
   }];
-  let arguments = (ins AnyShaped:$input, AnyShaped:$taus, Variadic<AnyShaped>:$inits);
+  let arguments = (ins UnitAttr:$fixedLevel, AnyShaped:$input, AnyShaped:$taus, Variadic<AnyShaped>:$inits);
   let assemblyFormat = [{
-    `ins` `(` $input `,` $taus `:` type($input) `,` type($taus) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
+    (`fixed_level` $fixedLevel^)? `ins` `(` $input `,` $taus `:` type($input) `,` type($taus) `)` `outs` `(` $inits `:` type($inits) `)` attr-dict
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = destination # [{
