@@ -233,7 +233,8 @@ template <typename E> void Hermitian<E>::multiplyReflector(int64_t i, E *to) {
       to[r] += sum + multiplyRow(row(r), v, v[r], to, r);
     }
   } else {
-    constexpr int64_t w = width<E>, rows = 4;
+    // Blocks on the diagonal are a vector wide, and as many rows at most high.
+    constexpr int64_t w = width<E>, rows = w < 4 ? w : 4;
     int64_t end = roundUp(i, w);
     for (int64_t j = i; j < end; ++j)
       row(i)[j] = 0;
