@@ -261,7 +261,7 @@ static void checkHard(shardrt_context *ctx, Hard kind, int64_t m, int64_t n) {
   std::vector<double> exact = makeHard(kind, m, n, sizeof(T) == 4);
   std::vector<T> a(exact.begin(), exact.end()), values(n), left(m * n),
       right(n * n);
-  std::vector<int64_t> words = {sizeof(T), 0, 1, 2, 3, m, n};
+  std::vector<int64_t> words = {sizeof(T), 0, 1, 2, 3, 0, m, n};
   addOperand(words, a.data(), {n, 1});
   addOperand(words, values.data(), {1});
   addOperand(words, left.data(), {n, 1});
