@@ -192,7 +192,7 @@ def RaiseOpenRowsPass : Pass<"spmd-raise-open-rows", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::shardc::spmd::PairsDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ExplainMissesPass : Pass<"spmd-explain-misses", "::mlir::func::FuncOp"> {
