@@ -122,3 +122,30 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error-re @below {{unsupported: 'func.constant' at {{.*}}: only calls by name are known}}
+  %f = func.constant @f : (tensor<4xf32>) -> tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: argument 0 of @main has 'xla.sdy.sharding', Shardy's serialized form; print the module before it is serialized}}
+func.func @main(%x: tensor<4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{}]>"}}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error-re @below {{unsupported: 'builtin.module' at {{.*}}: expected functions and meshes in a module}}
+module @inner {
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}

@@ -114,3 +114,42 @@ module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = 3}"}} {
     return
   }
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 4 : i32} {
+  // expected-error @below {{unsupported: mhlo.sharding "{devices=[2,2]<=[4]}" on 'tensor<4xf32>', expected tiles for 1 dims}}
+  func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2,2]<=[4]}"}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<4xf32>) {
+    // expected-error @below {{unsupported: @Sharding expects one tensor and gives it back}}
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[2]<=[2]}"} : (tensor<4xf32>) -> tensor<2xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=2]>}"}} {
+  func.func @main(%x: tensor<4xf32>) {
+    // expected-error @below {{unsupported: @Sharding expects one tensor and an xla.sdy.sharding}}
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\22x\22}]>]>"}} : (tensor<4xf32>) -> tensor<2xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=2]>}"}} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {
+    // expected-error @below {{unsupported: a use of the result of @xla.sdy.ShardingGroup}}
+    %0 = stablehlo.custom_call @xla.sdy.ShardingGroup(%x) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "1 : i64"}} : (tensor<4xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}

@@ -29,3 +29,11 @@ func.func @batches(%x: tensor<2x3xf32>, %i: tensor<2x4xi32>) -> tensor<2x4xf32> 
   %0 = "stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 1 : i64}> : (tensor<2x3xf32>, tensor<2x4xi32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// -----
+
+func.func @root(%x: tensor<?xf32>, %r: tensor<1xi64>) -> tensor<?xf32> {
+  // expected-error @below {{'stablehlo.collective_broadcast' op unsupported: reads its root from an operand; give groups as a matrix of numbers and tensors of known shape}}
+  %0 = "stablehlo.collective_broadcast"(%x, %r) <{has_dynamic_root, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

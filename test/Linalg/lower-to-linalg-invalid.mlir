@@ -37,3 +37,44 @@ func.func @dynamic_transform(%x: tensor<4x?xcomplex<f32>>) -> tensor<4x?xcomplex
   %0 = stablehlo.fft %x, type = FFT, length = [16] : (tensor<4x?xcomplex<f32>>) -> tensor<4x?xcomplex<f32>>
   return %0 : tensor<4x?xcomplex<f32>>
 }
+
+// -----
+
+func.func @parts(%x: tensor<4x2xf32>) -> tensor<4xcomplex<f32>> {
+  // expected-error @below {{'stablehlo.bitcast_convert' op unsupported between elements of type 'f32' and 'complex<f32>'}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<4x2xf32>) -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+func.func @resource() -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.constant' op unsupported: its value is no dense list of elements}}
+  %0 = stablehlo.constant dense_resource<missing> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @pairs() -> tensor<4xcomplex<f32>> {
+  // expected-error @below {{'chlo.constant' op unsupported: its value is no dense list of integers or floats}}
+  %0 = "chlo.constant"() <{value = dense<(1.0, 0.0)> : tensor<4xcomplex<f32>>}> : () -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+func.func @interior(%x: tensor<4xf32>, %v: tensor<f32>, %n: tensor<1xi64>) -> tensor<?xf32> {
+  // expected-error @below {{'stablehlo.dynamic_pad' op unsupported: its interior padding is not constant}}
+  %0 = stablehlo.dynamic_pad %x, %v, %n, %n, %n : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op unsupported: its body has branches between blocks; StableHLO's control flow has regions}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^next
+^next:
+  return %x : tensor<4xf32>
+}

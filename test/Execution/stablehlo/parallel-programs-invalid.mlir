@@ -267,3 +267,36 @@ func.func @main() {
   check.expect_serialized_eq %0, probe_id = "p", iter = 2 : tensor<i32>
   return
 }
+
+// -----
+
+module {
+  func.func @program(%x: tensor<?xi32>) {
+    return
+  }
+  func.func @main(%x: tensor<?xi32>) {
+    // expected-error @below {{'interpreter.run_parallel' op unsupported: hands over 'tensor<?xi32>', expected tensors of known shape and tokens}}
+    "interpreter.run_parallel"(%x) {programs = [[@program]]} : (tensor<?xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @program(%x: tensor<2xi32>) -> tensor<2xi32> {
+    // expected-error @below {{'stablehlo.all_reduce' op unsupported: has groups other than a matrix of numbers beside run_parallel}}
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %1 = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %1 : tensor<i32>
+    }) : (tensor<2xi32>) -> tensor<2xi32>
+    return %0 : tensor<2xi32>
+  }
+  func.func @main() {
+    %x = stablehlo.constant dense<1> : tensor<2xi32>
+    %0:2 = "interpreter.run_parallel"(%x, %x) {programs = [[@program, @program]]} : (tensor<2xi32>, tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>)
+    return
+  }
+}
