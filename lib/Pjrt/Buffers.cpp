@@ -787,7 +787,8 @@ Error *AsyncHostToDeviceTransferManager_TransferData(
   if (args->offset < 0 || args->transfer_size < 0 || args->offset > all ||
       args->transfer_size > all - args->offset)
     return invalid("bytes " + std::to_string(args->offset) + " to " +
-                   std::to_string(args->offset + args->transfer_size) +
+                   std::to_string(args->offset) + " + " +
+                   std::to_string(args->transfer_size) +
                    " of a buffer that has " + std::to_string(all));
   char *memory = static_cast<char *>(shardc_buffer_data(target->handle.get()));
   if (args->transfer_size && memory)

@@ -174,6 +174,191 @@ TEST_F(PjrtRefusal, CallbacksThatSend) {
             "here");
 }
 
+TEST_F(PjrtRefusal, ArraysOfOtherDimsThanTheirLayouts) {
+  auto layout = sized<Buffer_MemoryLayout>();
+  auto read = sized<Buffer_ToHostBuffer_Args>();
+  float back[4];
+  read.src = buffer.get();
+  read.host_layout = &layout;
+  read.dst = back;
+  read.dst_size = sizeof(back);
+  auto said = [&] { return message(api()->Buffer_ToHostBuffer(&read)); };
+  layout.type = Buffer_MemoryLayout_Type_Strides;
+  layout.strides.num_byte_strides = 3;
+  EXPECT_EQ(said(), "a layout of 3 strides for an array of 2 dims");
+  layout.type = Buffer_MemoryLayout_Type_Tiled;
+  layout.tiled = {};
+  layout.tiled.struct_size = sizeof(layout.tiled);
+  const int64_t twice[] = {1, 1};
+  layout.tiled.minor_to_major = twice;
+  layout.tiled.minor_to_major_size = 1;
+  EXPECT_EQ(said(), "a layout of 1 dims for an array of 2");
+  layout.tiled.minor_to_major_size = 2;
+  EXPECT_EQ(said(), "a layout whose order of dims is no permutation");
+  auto args = hostBuffer();
+  const int64_t strides[] = {4};
+  args.byte_strides = strides;
+  args.num_byte_strides = 1;
+  EXPECT_EQ(message(api()->Client_BufferFromHostBuffer(&args)),
+            "1 strides for an array of 2 dims");
+}
+
+TEST_F(PjrtRefusal, CallsWithoutWhatTheyAreAbout) {
+  EXPECT_EQ(message(api()->Client_Devices(nullptr)),
+            "a call of PJRT without a struct of arguments");
+  auto fulfil = sized<Client_FulfillAliasBuffer_Args>();
+  fulfil.client = client.get();
+  EXPECT_EQ(message(api()->Client_FulfillAliasBuffer(&fulfil)),
+            "no alias to fulfil");
+  auto decrease = sized<Buffer_DecreaseExternalReferenceCount_Args>();
+  decrease.buffer = buffer.get();
+  EXPECT_EQ(message(api()->Buffer_DecreaseExternalReferenceCount(&decrease)),
+            "an external reference is given back that nobody took");
+  auto create = sized<Event_Create_Args>();
+  ASSERT_EQ(message(api()->Event_Create(&create)), "");
+  auto ready = sized<Event_OnReady_Args>();
+  ready.event = create.event;
+  EXPECT_EQ(message(api()->Event_OnReady(&ready)),
+            "Event_OnReady without a function to call");
+  destroy(create.event);
+  NamedValue processes = sized<NamedValue>();
+  processes.name = "num_nodes";
+  processes.name_size = 9;
+  processes.type = NamedValue_Type_Int64;
+  processes.int64_value = 2;
+  processes.value_size = 1;
+  auto other = sized<Client_Create_Args>();
+  other.create_options = &processes;
+  other.num_options = 1;
+  EXPECT_EQ(message(api()->Client_Create(&other)),
+            "num_nodes=2 without a key-value store: call "
+            "jax.distributed.initialize() first");
+}
+
+TEST_F(PjrtRefusal, DevicesThatAreNotThere) {
+  auto look = sized<Client_LookupAddressableDevice_Args>();
+  look.client = client.get();
+  look.local_hardware_id = 2;
+  EXPECT_EQ(message(api()->Client_LookupAddressableDevice(&look)),
+            "no device 2 of this process: there are 2");
+  auto assign = sized<Client_DefaultDeviceAssignment_Args>();
+  int places[2];
+  assign.client = client.get();
+  assign.num_replicas = 1;
+  assign.num_partitions = 3;
+  assign.default_assignment = places;
+  assign.default_assignment_size = 2;
+  EXPECT_EQ(message(api()->Client_DefaultDeviceAssignment(&assign)),
+            "a device assignment of 1 replicas and 3 partitions does not fit");
+  std::string error;
+  WireWriter first, second, devices, build, options;
+  first.list(1, {0});
+  second.list(1, {0});
+  devices.number(1, 1);
+  devices.number(2, 2);
+  devices.text(3, first.take());
+  devices.text(3, second.take());
+  build.number(4, 1);
+  build.number(5, 2);
+  build.text(9, devices.take());
+  options.text(3, build.take());
+  EXPECT_FALSE(compile(client.get(), "func.func @main() { return }",
+                       options.take(), error));
+  EXPECT_EQ(error, "device 0 is named twice for one program");
+}
+
+TEST_F(PjrtRefusal, RunsThatDoNotFitTheProgram) {
+  std::string error;
+  OwnedLoaded loaded = compile(
+      client.get(),
+      "func.func @main(%x: tensor<2x2xf32> {mhlo.layout_mode = \"{0,1}\"}) "
+      "{ return }",
+      optionsFor(1), error);
+  ASSERT_EQ(error, "");
+  Buffer *argument = buffer.get();
+  Buffer *const *in = &argument;
+  Buffer **out = nullptr;
+  auto args = sized<LoadedExecutable_Execute_Args>();
+  args.executable = loaded.get();
+  args.argument_lists = &in;
+  args.output_lists = &out;
+  args.num_devices = 1;
+  auto said = [&] { return message(api()->LoadedExecutable_Execute(&args)); };
+  EXPECT_EQ(said(), "Execution supplied 0 buffers but the program expected 1");
+  args.num_args = 1;
+  EXPECT_EQ(said(), "argument 0 has the layout {1,0}, but the program expected "
+                    "{0,1}");
+  auto remove = sized<LoadedExecutable_Delete_Args>();
+  remove.executable = loaded.get();
+  ASSERT_EQ(message(api()->LoadedExecutable_Delete(&remove)), "");
+  EXPECT_EQ(said(), "a program is run that was deleted");
+}
+
+TEST_F(PjrtRefusal, LayoutsThatProgramsCannotHave) {
+  auto refused = [&](std::string layout) {
+    std::string error;
+    EXPECT_FALSE(
+        compile(client.get(),
+                "func.func @main(%x: tensor<2x2xf32> {mhlo.layout_mode = \"" +
+                    layout + "\"}) { return }",
+                optionsFor(1), error));
+    return error;
+  };
+  auto has = [](const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+  };
+  std::string order = refused("{0,2}"), tiles = refused("{1,0:T(2,2)}");
+  EXPECT_TRUE(has(order, "layout '{0,2}', expected the dims of "
+                         "'tensor<2x2xf32>' from the fastest to the slowest, "
+                         "such as '{1,0}'"))
+      << order;
+  EXPECT_TRUE(has(tiles, "layout '{1,0:T(2,2)}': arrays are dense, without "
+                         "tiles"))
+      << tiles;
+}
+
+TEST_F(PjrtRefusal, BytesOutsideOfAPiecewiseBuffer) {
+  ShapeSpec spec = sized<ShapeSpec>();
+  spec.dims = dims;
+  spec.num_dims = 2;
+  spec.element_type = Buffer_Type_F32;
+  auto create = sized<Client_CreateBuffersForAsyncHostToDevice_Args>();
+  create.client = client.get();
+  create.shape_specs = &spec;
+  create.num_shape_specs = 1;
+  ASSERT_EQ(message(api()->Client_CreateBuffersForAsyncHostToDevice(&create)),
+            "");
+  auto args = sized<AsyncHostToDeviceTransferManager_TransferData_Args>();
+  args.transfer_manager = create.transfer_manager;
+  args.data = data;
+  args.offset = 8;
+  for (auto [size, text] :
+       {std::pair<int64_t, const char *>(
+            16, "bytes 8 to 8 + 16 of a buffer that has 16"),
+        {INT64_MAX,
+         "bytes 8 to 8 + 9223372036854775807 of a buffer that has 16"}}) {
+    args.transfer_size = size;
+    EXPECT_EQ(
+        message(api()->AsyncHostToDeviceTransferManager_TransferData(&args)),
+        text);
+  }
+  auto end = sized<AsyncHostToDeviceTransferManager_Destroy_Args>();
+  end.transfer_manager = create.transfer_manager;
+  EXPECT_EQ(message(api()->AsyncHostToDeviceTransferManager_Destroy(&end)), "");
+}
+
+TEST_F(PjrtRefusal, SavedProgramsThatWereCutShort) {
+  // As many bytes of options as there are none.
+  std::string bytes = "shardc pjrt 1\n" + std::string(8, '\xff');
+  bytes.append(256, '\0');
+  auto load = sized<Executable_DeserializeAndLoad_Args>();
+  load.client = client.get();
+  load.serialized_executable = bytes.data();
+  load.serialized_executable_size = bytes.size();
+  EXPECT_EQ(message(api()->Executable_DeserializeAndLoad(&load)),
+            "a saved program that was cut short");
+}
+
 // What is in a GPU's memory has no address here.
 TEST(PjrtRefusalOnGpu, ViewsAliasesAndPieces) {
   NamedValue cuda = sized<NamedValue>();
