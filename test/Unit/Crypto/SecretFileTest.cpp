@@ -67,7 +67,9 @@ TEST_F(SecretFile, NeedsExactlyItsDigits) {
         digits + " ", " " + digits, std::string(63, 'a'), std::string(64, 'x'),
         std::string(1 << 20, 'a')}) {
     write(text);
-    EXPECT_NE(read().find("expected 64 hexadecimal digits"), std::string::npos)
+    EXPECT_NE(read().find("expected 64 hexadecimal digits and a line "
+                          "break, nothing else"),
+              std::string::npos)
         << text.size();
   }
 }
@@ -75,7 +77,9 @@ TEST_F(SecretFile, NeedsExactlyItsDigits) {
 TEST_F(SecretFile, MustBeClosedToOthers) {
   for (mode_t mode : {0640, 0604, 0660, 0644, 0601}) {
     write(std::string(64, '0'), mode);
-    EXPECT_NE(read().find("chmod 600"), std::string::npos) << mode;
+    EXPECT_NE(read().find("others may read or write it; chmod 600 it"),
+              std::string::npos)
+        << mode;
   }
   write(std::string(64, '0'), 0400);
   EXPECT_EQ(read(), "");

@@ -307,7 +307,15 @@ TEST_P(Processes, HaveSeveralDevicesEach) {
                  SHARDC_USAGE,
                  "is of process " + std::to_string(other == 3 ? 2 : 0));
     ProgramPtr program = member.compile(kCentred, "x=4");
-    return member.run(program.get());
+    std::string ran = member.run(program.get());
+    shardc_rank_stats stats = {};
+    stats.size = sizeof(stats);
+    int64_t elsewhere = member.process == 2 ? 0 : 3;
+    EXPECT_FAILS(shardc_program_rank_stats(program.get(), elsewhere, &stats),
+                 SHARDC_USAGE,
+                 "rank " + std::to_string(elsewhere) +
+                     " is one of another process");
+    return ran;
   });
   EXPECT_EQ(said[0], "0: -27 -26; 28");
   EXPECT_EQ(said[1], "1: -25 -24; 28 | 2: -23 -22; 28");
@@ -483,8 +491,19 @@ TEST(Member, RefusesWhatMakesNoSense) {
   job.port = 1234;
   job.transport = "pigeons";
   EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE,
-               "pigeons");
+               "transport 'pigeons'; expected shared or tcp");
   job.transport = nullptr;
+  shardc_key_values words = {};
+  words.size = sizeof(words);
+  words.put = [](void *, const char *, const char *) { return 0; };
+  words.get = [](void *, const char *, int64_t, char *, size_t) { return 0; };
+  job.key_values = &words;
+  job.processes = job.process = 0;
+  EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE,
+               "key_values without a number of processes");
+  job.key_values = nullptr;
+  job.processes = 2;
+  job.process = 1;
   options.target = "cuda";
   EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_UNSUPPORTED,
                "devices of several processes have the target cpu, not cuda");

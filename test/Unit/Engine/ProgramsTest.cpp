@@ -345,6 +345,12 @@ TEST(Programs, NameTheArgumentThatIsWrong) {
   EXPECT_FAILS(
       tryRun(program.get(), {{good.get(), good.get()}}, results, &options),
       SHARDC_USAGE, "rank 0: there is no device 7");
+  ProgramPtr cut = compile(engine.get(), kCentred);
+  std::vector<int64_t> twice = {1, 1};
+  options.devices = twice.data();
+  EXPECT_FAILS(
+      tryRun(cut.get(), {{good.get()}, {good.get()}}, results, &options),
+      SHARDC_USAGE, "device 1 is given to two ranks");
   // All else goes on.
   auto right = run(program.get(), {{good.get(), good.get()}});
   EXPECT_EQ(get(right[0][0].get()), (std::vector<float>{2, 4, 6, 8}));

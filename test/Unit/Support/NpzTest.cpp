@@ -262,3 +262,107 @@ TEST(Npz, DamagedArchivesNeverCrash) {
     readAll(bytes);
   }
 }
+
+/// One member "a" of `data`, not deflated, as zip has it.
+static std::vector<char> storedArchive(StringRef data) {
+  std::string text;
+  auto put = [&](uint64_t value, int bytes) {
+    for (; bytes-- > 0; value >>= 8)
+      text += static_cast<char>(value);
+  };
+  auto numbers = [&](uint32_t signature, bool isEntry) {
+    put(signature, 4);
+    put(isEntry ? 20 : 0, isEntry ? 4 : 2); // versions
+    put(0, 8);                              // flags, method, time
+    put(0, 4);                              // checksum
+    put(data.size(), 4);
+    put(data.size(), 4);
+    put(1, 2); // of the name
+    put(0, isEntry ? 16 : 2);
+    text += 'a';
+  };
+  numbers(0x04034b50, /*isEntry=*/false);
+  text += data;
+  size_t directory = text.size();
+  numbers(0x02014b50, /*isEntry=*/true);
+  size_t bytes = text.size() - directory;
+  put(0x06054b50, 4);
+  put(0, 4);
+  put(1, 2);
+  put(1, 2);
+  put(bytes, 4);
+  put(directory, 4);
+  put(0, 2);
+  return std::vector<char>(text.begin(), text.end());
+}
+
+TEST(Npz, SaysWhatIsWrongAndWhere) {
+  // The local header ends at 31 and the data at 35; an entry of 47 bytes and
+  // the end of the directory, of 22, follow.
+  const std::vector<char> good = storedArchive("data");
+  constexpr size_t kEntry = 35, kEnd = kEntry + 47;
+  ASSERT_EQ(good.size(), kEnd + 22);
+  auto with = [&](size_t at, std::initializer_list<int> bytes) {
+    std::vector<char> poked = good;
+    for (int byte : bytes)
+      poked[at++] = static_cast<char>(byte);
+    return StringRef(readAll(poked)).rtrim().str();
+  };
+  EXPECT_EQ(with(kEnd + 10, {0xff, 0xff}),
+            "test.npz: at byte 82: zip64 directory locator is missing");
+  EXPECT_EQ(with(kEnd + 16, {100, 0, 0, 0}),
+            "test.npz: at byte 82: the zip directory is said to be outside the "
+            "file");
+  EXPECT_EQ(with(kEntry, {0}),
+            "test.npz: at byte 35: entry 0 of the zip directory is damaged");
+  EXPECT_EQ(with(kEnd + 10, {2}),
+            "test.npz: at byte 82: entry 1 of the zip directory is damaged");
+  EXPECT_EQ(with(kEntry + 28, {9, 0}),
+            "test.npz: at byte 35: entry 0 of the zip directory is cut off");
+  EXPECT_EQ(with(kEntry + 8, {1}),
+            "test.npz: at byte 35: member 'a' is encrypted");
+  EXPECT_EQ(with(kEntry + 10, {12}),
+            "test.npz: at byte 35: member 'a' uses compression method 12, "
+            "expected 0 (stored) or 8 (deflated)");
+  EXPECT_EQ(with(0, {0}),
+            "test.npz: at byte 0: member 'a': no local header here");
+  EXPECT_EQ(
+      with(kEntry + 20, {200}),
+      "test.npz: at byte 31: member 'a' needs 200 bytes, the file has 104");
+  EXPECT_EQ(with(kEntry + 24, {5}),
+            "test.npz: at byte 0: member 'a' is stored, but its two sizes "
+            "differ");
+  EXPECT_EQ(with(kEntry + 10,
+                 {8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 64}),
+            "test.npz: at byte 31: member 'a' claims 1073741824 bytes, which "
+            "its 4 compressed bytes cannot hold");
+}
+
+TEST(Npz, FollowsTheLocatorOfALargeDirectory) {
+  std::vector<char> bytes = storedArchive("data");
+  constexpr size_t kEnd = 82;
+  // A locator that points to what is no directory.
+  std::vector<char> locator = {0x50, 0x4b, 0x06, 0x07, 0, 0, 0, 0, 7, 0,
+                               0,    0,    0,    0,    0, 0, 1, 0, 0, 0};
+  bytes.insert(bytes.begin() + kEnd, locator.begin(), locator.end());
+  bytes[kEnd + 20 + 10] = bytes[kEnd + 20 + 11] = -1;
+  EXPECT_EQ(readAll(bytes), "test.npz: at byte 7: no zip64 directory here");
+}
+
+TEST(Npy, SaysWhereTheFileEnds) {
+  auto said = [](StringRef text) {
+    Expected<NpyArray> array =
+        parseNpy(ArrayRef<char>(text.data(), text.size()), "a.npy");
+    return array ? std::string() : toString(array.takeError());
+  };
+  EXPECT_EQ(said("no array at all"), "a.npy: at byte 0: not a .npy array");
+  EXPECT_EQ(said(StringRef("\x93NUMPY\x04\x00\x00\x00", 10)),
+            "a.npy: at byte 6: format version 4, expected 1, 2 or 3");
+  EXPECT_EQ(said(StringRef("\x93NUMPY\x02\x00\x00\x00", 10)),
+            "a.npy: at byte 10: the file ends inside the array header");
+  EXPECT_EQ(said(StringRef("\x93NUMPY\x01\x00\x09\x00{}", 12)),
+            "a.npy: at byte 12: the file ends inside the array header");
+  EXPECT_EQ(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                    "(4611686018427387904, 4)}"),
+            "a.npy: at byte 10: the array's size overflows");
+}
