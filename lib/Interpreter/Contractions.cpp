@@ -220,9 +220,13 @@ static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op,
     }
     begin = end;
   }
-  if (!result)
-    return Evaluator::unknown(op, "ragged_dot without groups");
-  return Values{*result};
+  if (result)
+    return Values{*result};
+  // Without groups nothing is added up.
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  if (!type.hasStaticShape())
+    return Evaluator::unknown(op, "ragged_dot without groups, of open shape");
+  return Values{Array(format, type.getShape())};
 }
 
 //===----------------------------------------------------------------------===//

@@ -145,7 +145,8 @@ Error shardc::runInterpreter(const RunOptions &options) {
     ValueMetadata &value = program.results.emplace_back();
     std::optional<ElementType> type = shardrt::elementTypeNamed(name);
     if (!type)
-      return toolError(ExitCode::Unsupported, "an output of type " + name);
+      return toolError(ExitCode::Unsupported,
+                       "unsupported: an output of type " + name);
     value.elementType = name;
     value.shape.assign(result.shape().begin(), result.shape().end());
     outputs.push_back({*type, value.shape, result.bytes()});

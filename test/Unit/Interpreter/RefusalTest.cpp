@@ -613,3 +613,185 @@ TEST_F(RefusalTest, ElementsThatAreNotThere) {
                   "(tensor<3x3xf32>) -> (tensor<3x4xf32>, tensor<3x4xi32>)"),
             "takes 4 of 3 elements");
 }
+
+// Of known ops and calls, forms that no frontend writes.
+TEST_F(RefusalTest, FormsThatAreNotKnown) {
+  auto body = [&](StringRef text) {
+    std::string said = refusal((R"(
+      func.func private @f(tensor<4xf32>) -> tensor<4xf32>
+      func.func private @greater(%a: tensor<f32>, %b: tensor<f32>,
+                                 %c: tensor<i32>, %d: tensor<i32>)
+          -> tensor<i1> {
+        %0 = stablehlo.compare GT, %a, %b
+            : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        return %0 : tensor<i1>
+      }
+      func.func @main() {
+        %a = stablehlo.constant dense<1.0> : tensor<4xf32>
+        %b = stablehlo.constant dense<1.0> : tensor<4x4xf32>
+        %x = stablehlo.constant dense<1.0> : tensor<f32>
+        %i = stablehlo.constant dense<1> : tensor<4xi32>
+        %y = stablehlo.constant dense<1> : tensor<i32>
+        )" + text + "\nreturn\n}")
+                                   .str());
+    EXPECT_TRUE(StringRef(said).starts_with(kNotKnown)) << said;
+    return said.substr(std::min(kNotKnown.size(), said.size()));
+  };
+  EXPECT_EQ(body("%r = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>"),
+            "a call of a function without a body");
+  EXPECT_EQ(body(R"(%r:2 = stablehlo.custom_call @Sharding(%a)
+                : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>))"),
+            "a call with more results than operands");
+  EXPECT_EQ(body(R"(%r:2 = stablehlo.custom_call @ApproxTopK(%a, %i)
+                : (tensor<4xf32>, tensor<4xi32>)
+                -> (tensor<2xf32>, tensor<2xi32>))"),
+            "a call with so few operands or results");
+  auto approx = [&](StringRef attributes) {
+    return body(
+        (R"(%r:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %x, %y) {)" +
+         attributes + R"(}
+                : (tensor<4xf32>, tensor<4xi32>, tensor<f32>, tensor<i32>)
+                -> (tensor<2xf32>, tensor<2xi32>))")
+            .str());
+  };
+  EXPECT_EQ(approx("called_computations = [@greater]"),
+            "ApproxTopK of this form");
+  EXPECT_EQ(approx("called_computations = [@none], "
+                   "mhlo.backend_config = {reduction_dim = 0 : i64}"),
+            "ApproxTopK without its comparator");
+  EXPECT_EQ(approx("called_computations = [@greater], "
+                   "mhlo.backend_config = {reduction_dim = 1 : i64}"),
+            "ApproxTopK of such shapes");
+  EXPECT_EQ(body(R"(%r:2 = stablehlo.custom_call @mhlo.topk(%a)
+                {mhlo.attributes = {k = 2 : i64, largest = false}}
+                : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>))"),
+            "mhlo.topk of this form");
+  EXPECT_EQ(body(R"(%r = stablehlo.custom_call @lapack_sorgqr_ffi(%b, %x)
+                : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>)"),
+            "reflectors with one factor");
+  EXPECT_EQ(body(R"(%r:3 = stablehlo.custom_call @lapack_ssyevd_ffi(%b)
+                {mhlo.backend_config = {mode = 86 : ui8, uplo = 76 : ui8}}
+                : (tensor<4x4xf32>)
+                -> (tensor<4x4xf32>, tensor<4xf32>, tensor<i32>)
+                %n = stablehlo.negate %r#0 : tensor<4x4xf32>)"),
+            "eigenvectors, whose sign is nobody's");
+  EXPECT_EQ(body(R"(%s = stablehlo.constant dense<1> : tensor<4xui32>
+                %r:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY
+                : (tensor<4xui32>) -> (tensor<4xui32>, tensor<4xui32>))"),
+            "a generator with a state of another form");
+  EXPECT_EQ(body(R"(%r = "stablehlo.torch_index_select"(%b, %i)
+                <{dim = 0 : i64, batch_dims = 2 : i64}>
+                : (tensor<4x4xf32>, tensor<4xi32>) -> tensor<4x4xf32>)"),
+            "torch_index_select along such a dim");
+  EXPECT_EQ(body(R"(%r = stablehlo.reshape %a
+                : (tensor<4xf32>) -> tensor<?x?xf32>)"),
+            "reshape to several unknown sizes");
+  EXPECT_EQ(body(R"(%r:2 = chlo.scan(%a) inits (%x) dimension=0 {
+                ^bb0(%e: tensor<f32>, %c: tensor<f32>):
+                  stablehlo.return %e, %c : tensor<f32>, tensor<f32>
+                } : (tensor<4xf32>, tensor<f32>)
+                -> (tensor<?xf32>, tensor<f32>))"),
+            "a scan of open shape");
+  EXPECT_EQ(
+      body("%r = stablehlo.constant dense_resource<none> : tensor<4xf32>"),
+      "a constant of elements of another kind");
+}
+
+TEST_F(RefusalTest, ProductsOfGroupsThatAreNotKnown) {
+  auto product = [&](StringRef lhs, StringRef rhs, StringRef sizes,
+                     StringRef result, StringRef dims) {
+    return refusal(
+        ("func.func @main() {\n"
+         "%a = stablehlo.constant dense<1.0> : tensor<" +
+         lhs + "xf32>\n%b = stablehlo.constant dense<1.0> : tensor<" + rhs +
+         "xf32>\n%g = stablehlo.constant dense<1> : tensor<" + sizes +
+         "xi32>\n%r = \"chlo.ragged_dot\"(%a, %b, %g) "
+         "<{ragged_dot_dimension_numbers = #chlo.ragged_dot<" +
+         dims + ">}> : (tensor<" + lhs + "xf32>, tensor<" + rhs +
+         "xf32>, tensor<" + sizes + "xi32>) -> tensor<" + result +
+         "xf32>\nreturn\n}")
+            .str());
+  };
+  EXPECT_EQ(product("2x4x3", "2x2x3x5", "2x2", "2x4x5",
+                    "lhs_batching_dimensions = [0], rhs_batching_dimensions = "
+                    "[1], lhs_contracting_dimensions = [2], "
+                    "rhs_contracting_dimensions = [2], lhs_ragged_dimensions = "
+                    "[1], rhs_group_dimensions = [0]"),
+            (kNotKnown + "ragged_dot of several ragged dims, or with group "
+                         "sizes for each batch")
+                .str());
+  StringRef dims = "lhs_contracting_dimensions = [1], "
+                   "rhs_contracting_dimensions = [1], "
+                   "lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]";
+  // Rows of no group are zeros, as in compiled programs.
+  EXPECT_EQ(product("4x3", "0x3x5", "0", "4x5", dims), "");
+  EXPECT_EQ(product("4x3", "0x3x5", "0", "?x5", dims),
+            (kNotKnown + "ragged_dot without groups, of open shape").str());
+}
+
+TEST_F(RefusalTest, ManualRegionsThatAreNotKnown) {
+  EXPECT_EQ(refusal(R"(
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main() {
+      sdy.manual_computation() in_shardings=[] out_shardings=[]
+          manual_axes={"x"} () { sdy.return } : () -> ()
+      return
+    })"),
+            (kNotKnown + "a manual region without operands and results").str());
+  EXPECT_EQ(refusalOfManual(R"(
+    %s = "stablehlo.all_reduce"(%v) <{
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+        use_global_device_ids,
+        replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh,
+            axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>]>}> ({
+    ^bb0(%left: tensor<i32>, %right: tensor<i32>):
+      %sum = stablehlo.add %left, %right : tensor<i32>
+      stablehlo.return %sum : tensor<i32>
+    }) : (tensor<2xi32>) -> tensor<2xi32>)"),
+            (kNotKnown + "groups of this form").str());
+  auto shards = [&](StringRef devices, StringRef block) {
+    return refusal((R"(
+      module attributes {mhlo.num_partitions = 2 : i32} {
+      func.func @main() {
+        %a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+        %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = ")" +
+                    devices + R"("} : (tensor<4xi32>) -> tensor<4xi32>
+        %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding =
+            "{manual}"} : (tensor<4xi32>) -> tensor<)" +
+                    block + R"(xi32>
+        return
+      }})")
+                       .str());
+  };
+  EXPECT_EQ(shards("{devices=[2]<=[2]}", "?"),
+            (kNotKnown + "shards of another form").str());
+  EXPECT_EQ(shards("{devices=[3]0,1,2}", "2"),
+            (kNotKnown + "shards by sharding '{devices=[3]0,1,2}'").str());
+  EXPECT_EQ(shards("{devices=[2]<=[2]}", "1"),
+            (kNotKnown + "shards by sharding '{devices=[2]<=[2]}' that are cut "
+                         "along free axes too")
+                .str());
+}
+
+// In the local view, what the compiler does not write there.
+TEST_F(RefusalTest, LocalOpsThatAreNotKnown) {
+  auto local = [&](StringRef body) { return refusalOfLocal(body); };
+  EXPECT_EQ(local(R"(
+    %e = tensor.empty() : tensor<2xi32>
+    %s = tensor.insert_slice %e into %a[0] [2] [2]
+        : tensor<2xi32> into tensor<4xi32>)"),
+            (kNotKnown + "a slice with strides that is put in").str());
+  EXPECT_EQ(local(R"(
+    %z = arith.constant 0 : index
+    %m = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0)>(%n)[%z])"),
+            (kNotKnown + "a map of indices that divides by zero").str());
+  EXPECT_EQ(local(R"(
+    %p = stablehlo.constant dense<true> : tensor<4xi1>
+    %s = arith.select %p, %a, %a : tensor<4xi1>, tensor<4xi32>)"),
+            (kNotKnown + "a choice element by element").str());
+  EXPECT_EQ(local(R"(
+    %s = arith.constant dense_resource<none> : tensor<4xi32>)"),
+            (kNotKnown + "a constant of this kind").str());
+  EXPECT_EQ(local("%s = arith.constant dense<1> : vector<2xi32>"),
+            (kNotKnown + "elements of this type").str());
+}
