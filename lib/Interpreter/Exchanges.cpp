@@ -134,8 +134,6 @@ static LogicalResult exchange(Evaluator &evaluator, Operation *op,
                               Value input, Value fill, ArrayAttr parts,
                               Lanes lanes) {
   std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, on);
-  if (!mesh)
-    return Evaluator::unknown(op, "an exchange on an unknown mesh");
   SmallVector<Dim> dims = dimsOf(dimsAttr);
   SmallVector<StringRef> axes;
   for (const Dim &dim : dims)
