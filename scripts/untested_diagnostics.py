@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """List the diagnostics that no test names.
 
-Looks at every statement of lib and tools that emits an error (emitError, emitOpError, refuse, fail and their like),
-takes the words that it prints between values, and looks for four that follow one another (for all, of fewer) in the
-files of test: tests name a part of a text. Whitespace and the marks of regular expressions are left out. What is not
-found is printed as ``file:line: words``; a summary by room ends the list. A text that a test prints for another
-statement counts for both.
+Looks at every statement of lib and tools that says what is wrong (SAYS below: emitError, emitUnsupported, refuse, usage
+and their like, and what is written to errs()), takes the words that it prints between values, and looks for four that
+follow one another (for all, of fewer) in the files of test: tests name a part of a text. Whitespace and the marks of
+regular expressions are left out. What is not found is printed as ``file:line: words``; a summary by room ends the list.
+A text that a test prints for another statement counts for both.
 
 ``--check`` ends with 1 for one that no test names and that does not stand in untested_diagnostics.txt, which says why
-no test can; and for one that stands there and is tested, or is gone: that list only gets shorter. ``--runtime`` looks
-at runtime/lib instead, with the same list.
+no test can, or that none does yet; and for one that stands there and is tested, or is gone: that list only gets
+shorter. ``--runtime`` looks at runtime/lib instead, with the same list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-EMITS = re.compile(r"\b(?:emitOpError|emitError|createStringError|makeError|refuse|fail)\s*\(|\bInFlightDiagnostic\b")
+# What takes a text and says it: MLIR's and LLVM's own functions, and the helpers of rooms that hand it on to them.
+SAYS = (
+    "emit(?:Op|Optional)?(?:Error|Unsupported)|emitWarning|createStringError|error|warning",
+    "makeError|refuse\\w*|report|fail|failure|unsupported|unknown|invalid|usage|nullArgument",
+    "toolError|systemError|runtimeError|atByte|noRoom",
+)
+EMITS = re.compile(rf"\b(?:{'|'.join(SAYS)})\s*\(|\bInFlightDiagnostic\b|\berrs\(\)\s*<<")
 RUNTIME_EMITS = re.compile(r"\b(?:writeError|systemError|checkMemory|usage|say|refuse|fail)\s*\(")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SUFFIXES = {".mlir", ".test", ".py", ".cpp", ".h", ".txt", ".in", ".sh", ".md"}
@@ -60,7 +66,7 @@ def pieces(source: str) -> list[str]:
         words = match[1]
         for escape, meaning in ESCAPES.items():
             words = words.replace(escape, meaning)
-        found += [plain(part) for part in re.split(r"%[a-z]+|\{\d\}", words)]
+        found += [plain(part) for part in re.split(r"%[a-z]+|\{\d(?::[^}]*)?\}", words)]
     return [piece for piece in found if len(piece.split()) >= SHORTEST]
 
 
@@ -82,7 +88,7 @@ def diagnostics(paths: list[Path], emits: re.Pattern[str]) -> Iterator[tuple[Pat
             source = statement(text, match.start())
             end = match.start() + len(source)
             words = pieces(source)
-            if words:
+            if words and "cl::desc" not in source:  # An option of such a name, not a call.
                 yield path, text.count("\n", 0, match.start()) + 1, words
 
 
