@@ -17,6 +17,10 @@ writes an artifact as another version would: with another number and digests tha
 
 writes it as a compiler would that knew another runtime; it is not signed.
 
+    artifacts.py --without-program ARTIFACT OUT
+
+writes it with another name for the program that it carries, so that there is none; it is not signed.
+
     artifacts.py --load ARTIFACT --library PATH
 
 gives it to the runtime's loader, and prints the status and what that says.
@@ -109,6 +113,17 @@ def other_interface(data: bytes) -> bytes:
     return bytes(changed[:begin] + seal)
 
 
+def without_program(data: bytes) -> bytes:
+    """The artifact with a part 'nothing' where 'program' is, and digests that hold."""
+    *parts, (_, begin, _) = parts_of(data)
+    seal = bytearray(data[begin:].replace(b"program", b"nothing"))
+    place = len(BEGIN) + 12 + sum(18 + len(name) + 32 for name, _, _ in parts)
+    struct.pack_into("<I", seal, len(BEGIN) + 4, 0)
+    seal[place : place + 96] = bytes(96)
+    seal[-TRAILER : 32 - TRAILER] = hashlib.sha256(seal[:-TRAILER]).digest()
+    return data[:begin] + bytes(seal)
+
+
 def load_changed(library: str, data: bytes, changes: list[tuple[int, int | None]], answers: multiprocessing.Queue) -> None:
     """Load ``data`` with each of ``changes``: one bit of a byte flipped, or (None) cut off at a byte."""
     runtime = ctypes.CDLL(library)
@@ -136,6 +151,7 @@ def main() -> int:
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--make-format", type=int)
     parser.add_argument("--other-interface", action="store_true")
+    parser.add_argument("--without-program", action="store_true")
     parser.add_argument("--load", action="store_true")
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--library", help="libshardrt.so")
@@ -152,6 +168,9 @@ def main() -> int:
         return 0
     if options.other_interface:
         options.out.write_bytes(other_interface(data))
+        return 0
+    if options.without_program:
+        options.out.write_bytes(without_program(data))
         return 0
     if options.make_format is not None:
         options.out.write_bytes(make_format(options.make_format, data))
