@@ -9,6 +9,15 @@
 #include <utility>
 #include <vector>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifndef ASAN_UNPOISON_MEMORY_REGION
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) (void)0
+#endif
+
 using namespace shardrt;
 
 // Kernels are not optimised, so that values that live across a branch or a call
@@ -41,6 +50,8 @@ public:
     return static_cast<char *>(memory);
   }
   void give(char *stack) {
+    // AddressSanitizer does not see that calls which had not returned are over.
+    ASAN_UNPOISON_MEMORY_REGION(stack, mappedBytes());
     std::lock_guard<std::mutex> lock(mutex);
     all.push_back(stack);
   }
