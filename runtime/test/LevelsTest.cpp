@@ -20,7 +20,8 @@ using namespace shardrt::test;
 template <typename T>
 static bool isSame(const std::vector<T> &x, const std::vector<T> &y) {
   return x.size() == y.size() &&
-         std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+         (x.empty() ||
+          std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0);
 }
 
 /// Scratch memory from an address that 64 divides on.
