@@ -27,14 +27,6 @@ static bool roundTo(Type type, double &number) {
     number = static_cast<float>(number);
     return true;
   }
-  if (type.isF16() || type.isBF16()) {
-    llvm::APFloat value(number);
-    bool isInexact = false;
-    value.convert(cast<FloatType>(type).getFloatSemantics(),
-                  llvm::APFloat::rmNearestTiesToEven, &isInexact);
-    number = value.convertToDouble();
-    return true;
-  }
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return false;
@@ -166,6 +158,26 @@ static Binary binaryOf(Operation *op) {
       .Default([](Operation *) { return Binary(); });
 }
 
+/// Whether the last bits of what `op` computes may be others where the program
+/// runs.
+static bool isApproximate(Operation *op) {
+  return isa<stablehlo::ExpOp, stablehlo::LogOp, stablehlo::SineOp,
+             stablehlo::CosineOp, stablehlo::PowOp>(op);
+}
+
+/// Whether `op` makes another number of one that differs in its last bits.
+static bool isJump(Operation *op) {
+  return isa<stablehlo::CompareOp, stablehlo::FloorOp, stablehlo::CeilOp,
+             stablehlo::RoundNearestEvenOp, stablehlo::SignOp>(op) ||
+         (isa<stablehlo::ConvertOp>(op) &&
+          isa<IntegerType>(typeOf(op->getResult(0)).getElementType()));
+}
+
+/// Floats of 16 bits are not: kernels keep what is between their ops wider.
+static bool isKnownElement(Type type) {
+  return type.isF32() || type.isF64() || isa<IntegerType>(type);
+}
+
 static bool isKnown(Operation *op) {
   if (isa<stablehlo::ConstantOp, stablehlo::IotaOp, stablehlo::BroadcastInDimOp,
           stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::SelectOp>(
@@ -181,21 +193,26 @@ static bool isKnown(Operation *op) {
          (op->getNumOperands() == 2 && binaryOf(op));
 }
 
-bool ConstantTensors::isConstant(Value value) {
-  if (auto found = areConstant.find(value); found != areConstant.end())
+ConstantTensors::Knowledge ConstantTensors::knowledgeOf(Value value) {
+  if (auto found = knowledge.find(value); found != knowledge.end())
     return found->second;
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
-  bool result =
-      op && op->getNumResults() == 1 && type && type.hasStaticShape() &&
-      type.getNumElements() <= kMostElements && isKnown(op) &&
-      llvm::all_of(op->getOperands(),
-                   [&](Value operand) { return isConstant(operand); });
-  return areConstant[value] = result;
+  Knowledge result = Knowledge::None;
+  if (op && op->getNumResults() == 1 && type && type.hasStaticShape() &&
+      type.getNumElements() <= kMostElements &&
+      isKnownElement(type.getElementType()) && isKnown(op)) {
+    result = isApproximate(op) ? Knowledge::Approximate : Knowledge::Exact;
+    for (Value operand : op->getOperands())
+      result = std::min(result, knowledgeOf(operand));
+    if (result == Knowledge::Approximate && isJump(op))
+      result = Knowledge::None;
+  }
+  return knowledge[value] = result;
 }
 
 std::optional<std::vector<double>> ConstantTensors::compute(Value value) {
-  if (!isConstant(value))
+  if (knowledgeOf(value) == Knowledge::None)
     return std::nullopt;
   const Elements *elements = get(value);
   std::optional<Elements> result;

@@ -12,7 +12,8 @@ namespace shardc::raise {
 
 /// Computes tensors that are made of constants and `iota` by arithmetic,
 /// comparisons, sums and moves of elements. Numbers are as the program's types
-/// round them, functions such as sines to within their last bits.
+/// round them, functions such as sines to within their last bits: what jumps,
+/// as comparisons do, is not computed of these. Nor is what has 16-bit floats.
 class ConstantTensors {
 public:
   using Elements = std::vector<double>;
@@ -21,15 +22,17 @@ public:
   std::optional<Elements> compute(mlir::Value value);
 
 private:
-  /// True if `value` follows from no argument, by ops that are known here.
-  bool isConstant(mlir::Value value);
+  /// How well the elements of a value are known: not, since they follow from an
+  /// argument or an op that is not known here; but for last bits; all of them.
+  enum class Knowledge { None, Approximate, Exact };
+  Knowledge knowledgeOf(mlir::Value value);
   const Elements *get(mlir::Value value);
   bool compute(mlir::Operation *op, Elements &result);
   bool computePoints(mlir::Operation *op, Elements &result);
   bool computeMoves(mlir::Operation *op, Elements &result);
   bool computeSum(mlir::Operation *op, Elements &result);
 
-  llvm::DenseMap<mlir::Value, bool> areConstant;
+  llvm::DenseMap<mlir::Value, Knowledge> knowledge;
   /// Those on the way to one that is computed.
   llvm::DenseMap<mlir::Value, std::unique_ptr<Elements>> known;
   int64_t steps = 0;

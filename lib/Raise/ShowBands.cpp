@@ -128,7 +128,13 @@ private:
     if (!type || type.getRank() != 2 || !type.hasStaticShape() ||
         !isa<FloatType>(type.getElementType()) || isOpen(type.getShape()))
       return false;
-    std::optional<std::vector<double>> elements = constants.compute(matrix);
+    // Shorter numbers are zero where what they are made of is.
+    Value wide = matrix;
+    if (auto convert = matrix.getDefiningOp<stablehlo::ConvertOp>();
+        convert &&
+        isa<FloatType>(getElementTypeOrSelf(convert.getOperand().getType())))
+      wide = convert.getOperand();
+    std::optional<std::vector<double>> elements = constants.compute(wide);
     if (!elements)
       return false;
     Band band = bandOf(*elements, type.getShape(), rowDim);

@@ -29,6 +29,62 @@ func.func @near(%x: tensor<8x3xf32>) -> tensor<8x3xf32> {
   return %0 : tensor<8x3xf32>
 }
 
+// A matrix that is made in f32 may be multiplied in bf16.
+
+// CHECK-LABEL: func.func @shortened
+//       CHECK:   dense<[0, 0, 1, 2, 3, 4, 5, 6]> : tensor<8xi32>
+//       CHECK:   %[[BAND:.*]] = stablehlo.select %{{.*}} : tensor<8x8xi1>, tensor<8x8xbf16>
+//       CHECK:   stablehlo.dot_general %[[BAND]]
+func.func @shortened(%x: tensor<8x3xbf16>) -> tensor<8x3xbf16> {
+  %rows = stablehlo.iota dim = 0 : tensor<8x8xf32>
+  %columns = stablehlo.iota dim = 1 : tensor<8x8xf32>
+  %two = stablehlo.constant dense<2.0> : tensor<8x8xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<8x8xf32>
+  %apart = stablehlo.subtract %rows, %columns : tensor<8x8xf32>
+  %distance = stablehlo.abs %apart : tensor<8x8xf32>
+  %nearness = stablehlo.subtract %two, %distance : tensor<8x8xf32>
+  %matrix = stablehlo.maximum %zero, %nearness : tensor<8x8xf32>
+  %short = stablehlo.convert %matrix : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %0 = stablehlo.dot_general %short, %x, contracting_dims = [0] x [0] : (tensor<8x8xbf16>, tensor<8x3xbf16>) -> tensor<8x3xbf16>
+  return %0 : tensor<8x3xbf16>
+}
+
+// One that is made in bf16 has other zeros where a kernel keeps what is between its ops in f32.
+
+// CHECK-LABEL: func.func @made_short
+//   CHECK-NOT:   stablehlo.select
+//       CHECK:   stablehlo.dot_general
+func.func @made_short(%x: tensor<8x3xbf16>) -> tensor<8x3xbf16> {
+  %rows = stablehlo.iota dim = 0 : tensor<8x8xbf16>
+  %columns = stablehlo.iota dim = 1 : tensor<8x8xbf16>
+  %two = stablehlo.constant dense<2.0> : tensor<8x8xbf16>
+  %zero = stablehlo.constant dense<0.0> : tensor<8x8xbf16>
+  %apart = stablehlo.subtract %rows, %columns : tensor<8x8xbf16>
+  %distance = stablehlo.abs %apart : tensor<8x8xbf16>
+  %nearness = stablehlo.subtract %two, %distance : tensor<8x8xbf16>
+  %matrix = stablehlo.maximum %zero, %nearness : tensor<8x8xbf16>
+  %0 = stablehlo.dot_general %matrix, %x, contracting_dims = [0] x [0] : (tensor<8x8xbf16>, tensor<8x3xbf16>) -> tensor<8x3xbf16>
+  return %0 : tensor<8x3xbf16>
+}
+
+// Whether exp(i - j) is 1 may have another answer where the program runs.
+
+// CHECK-LABEL: func.func @compared
+//   CHECK-NOT:   stablehlo.iota dim = 0 : tensor<8x8xi32>
+//       CHECK:   stablehlo.dot_general
+func.func @compared(%x: tensor<8x3xf32>) -> tensor<8x3xf32> {
+  %rows = stablehlo.iota dim = 0 : tensor<8x8xf32>
+  %columns = stablehlo.iota dim = 1 : tensor<8x8xf32>
+  %one = stablehlo.constant dense<1.0> : tensor<8x8xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<8x8xf32>
+  %apart = stablehlo.subtract %rows, %columns : tensor<8x8xf32>
+  %grown = stablehlo.exponential %apart : tensor<8x8xf32>
+  %same = stablehlo.compare EQ, %grown, %one, FLOAT : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xi1>
+  %matrix = stablehlo.select %same, %one, %zero : tensor<8x8xi1>, tensor<8x8xf32>
+  %0 = stablehlo.dot_general %matrix, %x, contracting_dims = [0] x [0] : (tensor<8x8xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %0 : tensor<8x3xf32>
+}
+
 // The matrix on the other side, columns first, made of lists as JAX makes weights of an
 // interpolation: each of four results reads the two of eight that it lies between.
 

@@ -725,7 +725,7 @@ def ShowBandsPass : Pass<"spmd-show-bands", "::mlir::func::FuncOp"> {
   let description = [{
     Interpolation multiplies by a matrix that follows from sizes alone, and reads a few rows for each of its results. Such a matrix is computed here, and zeros are selected
     outside of the rows that each column reads: a band that the rule of the product sees. Then ranks that have rows send those at their borders, and no sums of all of them. Leaves
-    bands so wide that a transposition moves less, products over several dims, extents that are open, and matrices of more than two million elements.
+    bands so wide that a transposition moves less, products over several dims, extents that are open, matrices of more than two million elements, and those that are computed in 16-bit floats, or compare what a function such as exp made: their zeros may be elsewhere where the program runs.
 
     ```mlir
     // before: --pass-pipeline=builtin.module(func.func(spmd-show-bands))
