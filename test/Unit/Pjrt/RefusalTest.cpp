@@ -32,6 +32,28 @@ protected:
     return args;
   }
 
+  /// A buffer whose elements come in pieces; null after an error.
+  AsyncHostToDeviceTransferManager *beginPieces() {
+    ShapeSpec spec = sized<ShapeSpec>();
+    spec.dims = dims;
+    spec.num_dims = 2;
+    spec.element_type = Buffer_Type_F32;
+    auto create = sized<Client_CreateBuffersForAsyncHostToDevice_Args>();
+    create.client = client.get();
+    create.shape_specs = &spec;
+    create.num_shape_specs = 1;
+    EXPECT_EQ(message(api()->Client_CreateBuffersForAsyncHostToDevice(&create)),
+              "");
+    return create.transfer_manager;
+  }
+
+  static void endPieces(AsyncHostToDeviceTransferManager *pieces) {
+    auto end = sized<AsyncHostToDeviceTransferManager_Destroy_Args>();
+    end.transfer_manager = pieces;
+    EXPECT_EQ(message(api()->AsyncHostToDeviceTransferManager_Destroy(&end)),
+              "");
+  }
+
   static std::string optionsFor(uint64_t replicas) {
     WireWriter build, options;
     build.number(4, replicas);
@@ -81,18 +103,10 @@ TEST_F(PjrtRefusal, CopiesToDevicesOfAnotherClient) {
 }
 
 TEST_F(PjrtRefusal, PiecesBehindTheLast) {
-  ShapeSpec spec = sized<ShapeSpec>();
-  spec.dims = dims;
-  spec.num_dims = 2;
-  spec.element_type = Buffer_Type_F32;
-  auto create = sized<Client_CreateBuffersForAsyncHostToDevice_Args>();
-  create.client = client.get();
-  create.shape_specs = &spec;
-  create.num_shape_specs = 1;
-  ASSERT_EQ(message(api()->Client_CreateBuffersForAsyncHostToDevice(&create)),
-            "");
+  auto *pieces = beginPieces();
+  ASSERT_TRUE(pieces);
   auto args = sized<AsyncHostToDeviceTransferManager_TransferData_Args>();
-  args.transfer_manager = create.transfer_manager;
+  args.transfer_manager = pieces;
   args.data = data;
   args.transfer_size = sizeof(data);
   args.is_last_transfer = true;
@@ -103,16 +117,14 @@ TEST_F(PjrtRefusal, PiecesBehindTheLast) {
       message(api()->AsyncHostToDeviceTransferManager_TransferData(&args)),
       "data for a buffer whose last piece has come");
   auto fail = sized<AsyncHostToDeviceTransferManager_SetBufferError_Args>();
-  fail.transfer_manager = create.transfer_manager;
+  fail.transfer_manager = pieces;
   fail.error_code = Error_Code_DATA_LOSS;
   fail.error_message = "lost";
   fail.error_message_size = 4;
   EXPECT_EQ(
       message(api()->AsyncHostToDeviceTransferManager_SetBufferError(&fail)),
       "an error for a buffer whose last piece has come");
-  auto end = sized<AsyncHostToDeviceTransferManager_Destroy_Args>();
-  end.transfer_manager = create.transfer_manager;
-  EXPECT_EQ(message(api()->AsyncHostToDeviceTransferManager_Destroy(&end)), "");
+  endPieces(pieces);
 }
 
 TEST_F(PjrtRefusal, PeaksThatAreToBeForgotten) {
@@ -318,18 +330,10 @@ TEST_F(PjrtRefusal, LayoutsThatProgramsCannotHave) {
 }
 
 TEST_F(PjrtRefusal, BytesOutsideOfAPiecewiseBuffer) {
-  ShapeSpec spec = sized<ShapeSpec>();
-  spec.dims = dims;
-  spec.num_dims = 2;
-  spec.element_type = Buffer_Type_F32;
-  auto create = sized<Client_CreateBuffersForAsyncHostToDevice_Args>();
-  create.client = client.get();
-  create.shape_specs = &spec;
-  create.num_shape_specs = 1;
-  ASSERT_EQ(message(api()->Client_CreateBuffersForAsyncHostToDevice(&create)),
-            "");
+  auto *pieces = beginPieces();
+  ASSERT_TRUE(pieces);
   auto args = sized<AsyncHostToDeviceTransferManager_TransferData_Args>();
-  args.transfer_manager = create.transfer_manager;
+  args.transfer_manager = pieces;
   args.data = data;
   args.offset = 8;
   for (auto [size, text] :
@@ -342,9 +346,7 @@ TEST_F(PjrtRefusal, BytesOutsideOfAPiecewiseBuffer) {
         message(api()->AsyncHostToDeviceTransferManager_TransferData(&args)),
         text);
   }
-  auto end = sized<AsyncHostToDeviceTransferManager_Destroy_Args>();
-  end.transfer_manager = create.transfer_manager;
-  EXPECT_EQ(message(api()->AsyncHostToDeviceTransferManager_Destroy(&end)), "");
+  endPieces(pieces);
 }
 
 TEST_F(PjrtRefusal, SavedProgramsThatWereCutShort) {
