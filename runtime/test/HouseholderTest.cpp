@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatrixWords.h"
 #include "TestWorld.h"
-#include "shardrt/MatrixCall.h"
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -70,21 +70,17 @@ template <typename E> struct Case {
     std::vector<E> result(a.size());
     taus.resize(batch.count() * count);
     int64_t m = batch.rows, n = batch.columns, inner = batch.inner;
-    std::vector<int64_t> words = {sizeof(T), sizeof(E) != sizeof(T),
-                                  kind,      threads,
-                                  4,         count,
-                                  0,         batch.outer,
-                                  inner,     m,
-                                  n};
-    for (const void *address : {static_cast<const void *>(a.data()),
-                                static_cast<const void *>(result.data())}) {
-      words.push_back(reinterpret_cast<int64_t>(address));
-      for (int64_t stride : {m * n * inner, int64_t(1), n * inner, inner})
-        words.push_back(stride);
-    }
-    words.push_back(reinterpret_cast<int64_t>(taus.data()));
-    for (int64_t stride : {count * inner, int64_t(1), inner})
-      words.push_back(stride);
+    MatrixWords words(SHARDRT_HOUSEHOLDER_HEAD,
+                      {{SHARDRT_HOUSEHOLDER_PART, sizeof(T)},
+                       {SHARDRT_HOUSEHOLDER_COMPLEX, sizeof(E) != sizeof(T)},
+                       {SHARDRT_HOUSEHOLDER_KIND, kind},
+                       {SHARDRT_HOUSEHOLDER_THREADS, threads},
+                       {SHARDRT_HOUSEHOLDER_RANK, 4},
+                       {SHARDRT_HOUSEHOLDER_COUNT, count}},
+                      {batch.outer, inner, m, n});
+    words.add(a.data(), {m * n * inner, 1, n * inner, inner});
+    words.add(result.data(), {m * n * inner, 1, n * inner, inner});
+    words.add(taus.data(), {count * inner, 1, inner});
     EXPECT_EQ(shardrt_householder(ctx, words.data()), SHARDRT_OK);
     return result;
   }

@@ -7,8 +7,8 @@
 
 #include "Device/Cpu/EigenKernels.h"
 #include "Device/Cpu/TransformKernels.h"
+#include "MatrixWords.h"
 #include "TestWorld.h"
-#include "shardrt/MatrixCall.h"
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -112,33 +112,22 @@ static Parts<T> qr(const EigenKernels &kernels, const Matrix<T> &a) {
   return parts;
 }
 
-static int64_t word(const void *address) {
-  return reinterpret_cast<int64_t>(address);
-}
-
 /// The same by the runtime's entry, with the word for fixed bits.
 template <typename T>
 static Parts<T> eighFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t n = a.rows;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(n * n), {}};
-  int64_t words[] = {sizeof(T),
-                     0,
-                     0,
-                     1,
-                     2,
-                     2,
-                     1,
-                     n,
-                     n,
-                     word(a.elements.data()),
-                     n,
-                     1,
-                     word(parts.values.data()),
-                     1,
-                     word(parts.first.data()),
-                     n,
-                     1};
-  EXPECT_EQ(shardrt_eigh(ctx, words), SHARDRT_OK);
+  MatrixWords words(SHARDRT_EIGH_HEAD,
+                    {{SHARDRT_EIGH_PART, sizeof(T)},
+                     {SHARDRT_EIGH_THREADS, 1},
+                     {SHARDRT_EIGH_RANK, 2},
+                     {SHARDRT_EIGH_RESULTS, 2},
+                     {SHARDRT_EIGH_FIXED_LEVEL, 1}},
+                    {n, n});
+  words.add(a.elements.data(), {n, 1});
+  words.add(parts.values.data(), {1});
+  words.add(parts.first.data(), {n, 1});
+  EXPECT_EQ(shardrt_eigh(ctx, words.data()), SHARDRT_OK);
   return parts;
 }
 
@@ -147,26 +136,18 @@ static Parts<T> svdFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t m = a.rows, n = a.columns;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n),
                  std::vector<T>(n * n)};
-  int64_t words[] = {sizeof(T),
-                     0,
-                     1,
-                     2,
-                     3,
-                     1,
-                     m,
-                     n,
-                     word(a.elements.data()),
-                     n,
-                     1,
-                     word(parts.values.data()),
-                     1,
-                     word(parts.first.data()),
-                     n,
-                     1,
-                     word(parts.second.data()),
-                     n,
-                     1};
-  EXPECT_EQ(shardrt_svd(ctx, words), SHARDRT_OK);
+  MatrixWords words(SHARDRT_SVD_HEAD,
+                    {{SHARDRT_SVD_PART, sizeof(T)},
+                     {SHARDRT_SVD_THREADS, 1},
+                     {SHARDRT_SVD_RANK, 2},
+                     {SHARDRT_SVD_RESULTS, 3},
+                     {SHARDRT_SVD_FIXED_LEVEL, 1}},
+                    {m, n});
+  words.add(a.elements.data(), {n, 1});
+  words.add(parts.values.data(), {1});
+  words.add(parts.first.data(), {n, 1});
+  words.add(parts.second.data(), {n, 1});
+  EXPECT_EQ(shardrt_svd(ctx, words.data()), SHARDRT_OK);
   return parts;
 }
 
@@ -174,24 +155,18 @@ template <typename T>
 static Parts<T> qrFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t m = a.rows, n = a.columns;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n), {}};
-  int64_t words[] = {sizeof(T),
-                     0,
-                     SHARDRT_HOUSEHOLDER_QR,
-                     1,
-                     2,
-                     n,
-                     1,
-                     m,
-                     n,
-                     word(a.elements.data()),
-                     n,
-                     1,
-                     word(parts.first.data()),
-                     n,
-                     1,
-                     word(parts.values.data()),
-                     1};
-  EXPECT_EQ(shardrt_householder(ctx, words), SHARDRT_OK);
+  MatrixWords words(SHARDRT_HOUSEHOLDER_HEAD,
+                    {{SHARDRT_HOUSEHOLDER_PART, sizeof(T)},
+                     {SHARDRT_HOUSEHOLDER_KIND, SHARDRT_HOUSEHOLDER_QR},
+                     {SHARDRT_HOUSEHOLDER_THREADS, 1},
+                     {SHARDRT_HOUSEHOLDER_RANK, 2},
+                     {SHARDRT_HOUSEHOLDER_COUNT, n},
+                     {SHARDRT_HOUSEHOLDER_FIXED_LEVEL, 1}},
+                    {m, n});
+  words.add(a.elements.data(), {n, 1});
+  words.add(parts.first.data(), {n, 1});
+  words.add(parts.values.data(), {1});
+  EXPECT_EQ(shardrt_householder(ctx, words.data()), SHARDRT_OK);
   return parts;
 }
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatrixWords.h"
 #include "TestWorld.h"
-#include "shardrt/MatrixCall.h"
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -29,16 +29,9 @@ struct Batch {
 };
 } // namespace
 
-static void addOperand(std::vector<int64_t> &words, const void *address,
-                       std::vector<int64_t> strides) {
-  words.push_back(reinterpret_cast<int64_t>(address));
-  words.insert(words.end(), strides.begin(), strides.end());
-}
-static void addMatrices(std::vector<int64_t> &words, const void *address,
-                        Batch batch) {
-  addOperand(words, address,
-             {batch.rows * batch.columns * batch.inner, 1,
-              batch.columns * batch.inner, batch.inner});
+static void addMatrices(MatrixWords &words, const void *address, Batch batch) {
+  words.add(address, {batch.rows * batch.columns * batch.inner, 1,
+                      batch.columns * batch.inner, batch.inner});
 }
 
 template <typename T> static std::vector<T> makeMatrices(Batch batch) {
@@ -60,19 +53,15 @@ static void checkEigh(shardrt_context *ctx, Batch batch, bool isUpper) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    std::vector<int64_t> words = {sizeof(T),
-                                  0,
-                                  isUpper,
-                                  k == 0 ? 1 : 3,
-                                  4,
-                                  hasVectors ? 2 : 1,
-                                  0,
-                                  batch.outer,
-                                  batch.inner,
-                                  n,
-                                  n};
+    MatrixWords words(SHARDRT_EIGH_HEAD,
+                      {{SHARDRT_EIGH_PART, sizeof(T)},
+                       {SHARDRT_EIGH_UPPER, isUpper},
+                       {SHARDRT_EIGH_THREADS, k == 0 ? 1 : 3},
+                       {SHARDRT_EIGH_RANK, 4},
+                       {SHARDRT_EIGH_RESULTS, hasVectors ? 2 : 1}},
+                      {batch.outer, batch.inner, n, n});
     addMatrices(words, a.data(), batch);
-    addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
+    words.add(values[k].data(), {n * batch.inner, 1, batch.inner});
     if (hasVectors) {
       vectors[k].resize(batch.size());
       addMatrices(words, vectors[k].data(), batch);
@@ -121,11 +110,14 @@ template <typename T> static void checkSvd(shardrt_context *ctx, Batch batch) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    std::vector<int64_t> words = {
-        sizeof(T), 0,           k == 0 ? 1 : 3, 4, hasVectors ? 3 : 1,
-        0,         batch.outer, batch.inner,    m, n};
+    MatrixWords words(SHARDRT_SVD_HEAD,
+                      {{SHARDRT_SVD_PART, sizeof(T)},
+                       {SHARDRT_SVD_THREADS, k == 0 ? 1 : 3},
+                       {SHARDRT_SVD_RANK, 4},
+                       {SHARDRT_SVD_RESULTS, hasVectors ? 3 : 1}},
+                      {batch.outer, batch.inner, m, n});
     addMatrices(words, a.data(), batch);
-    addOperand(words, values[k].data(), {n * batch.inner, 1, batch.inner});
+    words.add(values[k].data(), {n * batch.inner, 1, batch.inner});
     if (hasVectors) {
       left[k].resize(batch.size());
       right[k].resize(batch.square().size());
@@ -261,11 +253,16 @@ static void checkHard(shardrt_context *ctx, Hard kind, int64_t m, int64_t n) {
   std::vector<double> exact = makeHard(kind, m, n, sizeof(T) == 4);
   std::vector<T> a(exact.begin(), exact.end()), values(n), left(m * n),
       right(n * n);
-  std::vector<int64_t> words = {sizeof(T), 0, 1, 2, 3, 0, m, n};
-  addOperand(words, a.data(), {n, 1});
-  addOperand(words, values.data(), {1});
-  addOperand(words, left.data(), {n, 1});
-  addOperand(words, right.data(), {n, 1});
+  MatrixWords words(SHARDRT_SVD_HEAD,
+                    {{SHARDRT_SVD_PART, sizeof(T)},
+                     {SHARDRT_SVD_THREADS, 1},
+                     {SHARDRT_SVD_RANK, 2},
+                     {SHARDRT_SVD_RESULTS, 3}},
+                    {m, n});
+  words.add(a.data(), {n, 1});
+  words.add(values.data(), {1});
+  words.add(left.data(), {n, 1});
+  words.add(right.data(), {n, 1});
   ASSERT_EQ(shardrt_svd(ctx, words.data()), SHARDRT_OK);
   double unit = std::numeric_limits<T>::epsilon() * double(m + n + 20),
          scale = values[0] > 0 ? double(values[0]) : 1;
