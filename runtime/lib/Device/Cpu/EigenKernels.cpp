@@ -128,20 +128,10 @@ template <typename E> bool Hermitian<E>::readMatrix() {
     }
   if (poison != 0)
     return false;
-  if (largest != 0)
-    (void)__builtin_frexp(largest, &exponent);
-  // Of the least numbers the inverse is out of range.
-  exponent = most(exponent, -1000);
-  double factor = __builtin_ldexp(1, -exponent);
-  auto scaled = [&](E x) -> E {
-    if constexpr (isComplex<E>)
-      return {T(x.re * factor), T(x.im * factor)};
-    else
-      return T(x * factor);
-  };
+  double factor = unitFactor(largest, exponent);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j) {
-      row(i)[j] = scaled(row(i)[j]);
+      row(i)[j] = scaled(row(i)[j], factor);
       row(j)[i] = conj(row(i)[j]);
     }
   return true;

@@ -100,6 +100,24 @@ template <typename E> inline Part<E> im(E x) {
     return 0;
 }
 
+/// The power of two with which numbers whose largest part is `largest` come to
+/// about one; `exponent` takes them back.
+template <typename T> inline double unitFactor(T largest, int &exponent) {
+  if (largest != 0)
+    (void)__builtin_frexp(largest, &exponent);
+  // Of the least numbers the inverse is out of range.
+  exponent = most(exponent, -1000);
+  return __builtin_ldexp(1, -exponent);
+}
+
+template <typename E> inline E scaled(E x, double factor) {
+  using T = Part<E>;
+  if constexpr (isComplex<E>)
+    return {T(x.re * factor), T(x.im * factor)};
+  else
+    return T(x * factor);
+}
+
 /// Exchanges neighbours, which are the parts of complex numbers.
 template <typename T>
 [[gnu::always_inline]] inline Vector<T> swapParts(Vector<T> x) {

@@ -41,16 +41,9 @@ bool readScaled(const shardrt::SvdCall &call, E *to, int64_t stride,
   }
   if (poison != 0)
     return false;
-  if (largest != 0)
-    (void)__builtin_frexp(largest, &exponent);
-  // Of the least numbers the inverse is out of range.
-  exponent = most(exponent, -1000);
-  double factor = __builtin_ldexp(1, -exponent);
+  double factor = unitFactor(largest, exponent);
   for (int64_t i = 0; i < call.rows * stride; ++i)
-    if constexpr (isComplex<E>)
-      to[i] = {T(to[i].re * factor), T(to[i].im * factor)};
-    else
-      to[i] = T(to[i] * factor);
+    to[i] = scaled(to[i], factor);
   return true;
 }
 
