@@ -99,6 +99,10 @@ private:
   bool mergeInReduction(AllReduceOp below, AllReduceOp op);
   bool scatter(Value value, AllReduceOp op);
   bool scatterToShards(Value value, AllReduceOp op);
+  /// Each rank combines its part of `value` alone, as `dims` divides it along
+  /// axes `scattered`, in place of `readers`, in order, which keep it.
+  void keepParts(Value value, AllReduceOp op, ArrayRef<Operation *> readers,
+                 ArrayRef<Attribute> scattered, ArrayAttr dims);
   bool pullSlice(tensor::ExtractSliceOp slice);
   bool leadsToReduction(Value value, tensor::ExtractSliceOp slice,
                         unsigned depth);
@@ -334,7 +338,7 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
   }
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   Group group = axesOf(op);
-  SmallVector<Attribute> scattered, others, dims;
+  SmallVector<Attribute> scattered, dims;
   for (unsigned i = 0; i < type.getRank(); ++i) {
     std::optional<SlicedDim> dim = readSlice(first, i);
     if (!dim)
@@ -362,25 +366,32 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
   }
   if (scattered.empty())
     return false;
-  for (StringAttr axis : group)
-    if (!llvm::is_contained(scattered, axis))
-      others.push_back(axis);
   SmallVector<Operation *> slices(value.getUsers());
   llvm::sort(slices,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  builder.setInsertionPoint(slices.front());
+  keepParts(value, op, slices, scattered, builder.getArrayAttr(dims));
+  return true;
+}
+
+void Sinker::keepParts(Value value, AllReduceOp op,
+                       ArrayRef<Operation *> readers,
+                       ArrayRef<Attribute> scattered, ArrayAttr dims) {
+  SmallVector<Attribute> others;
+  for (StringAttr axis : axesOf(op))
+    if (!llvm::is_contained(scattered, axis))
+      others.push_back(axis);
+  builder.setInsertionPoint(readers.front());
   Value kept = ReduceScatterOp::create(
-      builder, op.getLoc(), first.getType(), value, op.getKindAttr(),
-      builder.getArrayAttr(scattered), builder.getArrayAttr(dims),
-      op.getMeshAttr(), op.getReasonAttr());
-  for (Operation *slice : slices) {
-    slice->getResult(0).replaceAllUsesWith(kept);
-    slice->erase();
+      builder, op.getLoc(), readers.front()->getResult(0).getType(), value,
+      op.getKindAttr(), builder.getArrayAttr(scattered), dims, op.getMeshAttr(),
+      op.getReasonAttr());
+  for (Operation *reader : readers) {
+    reader->getResult(0).replaceAllUsesWith(kept);
+    reader->erase();
   }
   if (!others.empty())
     combine(kept, op, builder.getArrayAttr(others));
   drop(op);
-  return true;
 }
 
 /// The only reader of `value` keeps shards of it along axes of the group, whose
@@ -396,7 +407,7 @@ bool Sinker::scatterToShards(Value value, AllReduceOp op) {
     return false;
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   Group group = axesOf(op);
-  SmallVector<Attribute> scattered, others;
+  SmallVector<Attribute> scattered;
   ArrayAttr dims = cast<ExchangeOpInterface>(user).getDims();
   for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
     DimExchange dim = attr.getExchange(mesh);
@@ -413,19 +424,7 @@ bool Sinker::scatterToShards(Value value, AllReduceOp op) {
   }
   if (scattered.empty())
     return false;
-  for (StringAttr axis : group)
-    if (!llvm::is_contained(scattered, axis))
-      others.push_back(axis);
-  builder.setInsertionPoint(user);
-  Value kept = ReduceScatterOp::create(
-      builder, op.getLoc(), user->getResult(0).getType(), value,
-      op.getKindAttr(), builder.getArrayAttr(scattered), dims, op.getMeshAttr(),
-      op.getReasonAttr());
-  user->getResult(0).replaceAllUsesWith(kept);
-  user->erase();
-  if (!others.empty())
-    combine(kept, op, builder.getArrayAttr(others));
-  drop(op);
+  keepParts(value, op, user, scattered, dims);
   return true;
 }
 
