@@ -25,6 +25,12 @@ llvm::SmallVector<FactorState, 8> decideFactorsOfOnly(const Problem &problem,
 double secondsOf(const Problem &problem, const OpNode &op,
                  llvm::ArrayRef<FactorState> factors, const Leeway &leeway);
 
+/// Lays `state` out as `layout`: each axis is asked for by whom one of
+/// `tensors` has it from. False, and a part is laid out, where none of them has
+/// it.
+bool layOut(const Problem &problem, TensorState &state,
+            const TensorState &layout, llvm::ArrayRef<int64_t> tensors);
+
 /// Gives results of the program of which nobody said how they leave, those of
 /// `free`, the layouts in which their ops compute them in the least time, where
 /// operands of these ops disagree.

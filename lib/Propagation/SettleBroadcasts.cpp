@@ -12,7 +12,7 @@
 // that is needed instead, and the operand is moved, if that takes less time.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/Propagation/Problem.h"
+#include "Settle.h"
 
 using namespace shardc;
 using namespace shardc::propagation;
@@ -49,24 +49,6 @@ neededLayout(const Problem &problem, int64_t number, ArrayRef<Read> reads) {
     needed = std::move(layout);
   }
   return needed;
-}
-
-/// Which of Problem::origins asked for `axis` in a tensor of an op that reads,
-/// or -1.
-static int64_t originOf(const Problem &problem, int64_t axis,
-                        ArrayRef<Read> reads) {
-  for (const Read &read : reads) {
-    const OpNode &node = problem.ops[read.op];
-    for (ArrayRef<int64_t> tensors :
-         {ArrayRef<int64_t>(node.results), ArrayRef<int64_t>(node.operands)})
-      for (int64_t tensor : tensors)
-        if (tensor >= 0)
-          for (const DimState &dim : problem.tensors[tensor].dims)
-            for (auto [other, origin] : llvm::zip(dim.axes, dim.origins))
-              if (other == axis)
-                return origin;
-  }
-  return -1;
 }
 
 /// Seconds to move what `op` reads, and its result, which is tensor `number`.
@@ -110,18 +92,12 @@ void propagation::settleBroadcasts(Problem &problem) {
     if (moved <= 0)
       continue;
     TensorState before = state;
-    bool isKnown = true;
-    for (auto [dim, layout] : llvm::zip_equal(state.dims, needed->dims)) {
-      dim.origins.clear();
-      for (int64_t axis : layout.axes) {
-        dim.origins.push_back(originOf(problem, axis, reads));
-        isKnown &= dim.origins.back() >= 0;
-      }
-      dim.axes = layout.axes;
-      dim.bounds = layout.bounds;
-      dim.strength = SizeStrength::Derived;
-      dim.sizeOrigin = -1;
+    SmallVector<int64_t> around;
+    for (const Read &read : reads) {
+      llvm::append_range(around, problem.ops[read.op].results);
+      llvm::append_range(around, problem.ops[read.op].operands);
     }
+    bool isKnown = layOut(problem, state, *needed, around);
     if (!isKnown || secondsAround(problem, op, number) >= moved)
       state = std::move(before);
   }

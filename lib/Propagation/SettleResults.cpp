@@ -57,36 +57,6 @@ static Leeway leewayOf(const Problem &problem, const Uses &uses,
   return leeway;
 }
 
-/// Which of Problem::origins asked for `axis` in an operand of `op`, or -1.
-static int64_t originOf(const Problem &problem, const OpNode &op,
-                        int64_t axis) {
-  for (int64_t tensor : op.operands)
-    if (tensor >= 0)
-      for (const DimState &dim : problem.tensors[tensor].dims)
-        for (auto [other, origin] : llvm::zip(dim.axes, dim.origins))
-          if (other == axis)
-            return origin;
-  return -1;
-}
-
-/// Lays `state` out as `layout`, which `op` computes; false where nobody asked
-/// for an axis of it.
-static bool layOut(const Problem &problem, const OpNode &op, TensorState &state,
-                   const TensorState &layout) {
-  for (auto [dim, made] : llvm::zip_equal(state.dims, layout.dims)) {
-    dim.origins.clear();
-    for (int64_t axis : made.axes)
-      if (dim.origins.push_back(originOf(problem, op, axis));
-          dim.origins.back() < 0)
-        return false;
-    dim.axes = made.axes;
-    dim.bounds = made.bounds;
-    dim.strength = SizeStrength::Derived;
-    dim.sizeOrigin = -1;
-  }
-  return true;
-}
-
 /// True if both are cut along the same axes.
 static bool haveSameAxes(const TensorState &a, const TensorState &b) {
   auto axesOf = [](const TensorState &state) {
@@ -127,7 +97,7 @@ void propagation::settleResults(Problem &problem, ArrayRef<int64_t> free) {
         secondsOf(problem, op, best, leeway) >= before)
       continue;
     TensorState settled = state;
-    if (!layOut(problem, op, settled, layout))
+    if (!layOut(problem, settled, layout, op.operands))
       continue;
     problem.tensors[value] = settled;
     problem.tensors[result].dims = settled.dims;
