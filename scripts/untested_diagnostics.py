@@ -21,11 +21,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# What takes a text and says it: MLIR's and LLVM's own functions, and the helpers of rooms that hand it on to them.
+from diagnostics import EMITTERS
+
+# What takes a text and says it: what the page of diagnostics reads (say is the runtime's), warnings, and helpers of
+# rooms that put a text together.
 SAYS = (
-    "emit(?:Op|Optional)?(?:Error|Unsupported)|emitWarning|createStringError|error|warning",
-    "makeError|refuse\\w*|report|fail|failure|unsupported|unknown|invalid|usage|nullArgument",
-    "toolError|systemError|runtimeError|atByte|noRoom",
+    *sorted(EMITTERS.keys() - {"say"}),
+    "emitWarning|warning|refuse\\w*|report|failure|unknown|invalid|nullArgument|runtimeError|atByte|noRoom",
 )
 EMITS = re.compile(rf"\b(?:{'|'.join(SAYS)})\s*\(|\bInFlightDiagnostic\b|\berrs\(\)\s*<<")
 RUNTIME_EMITS = re.compile(r"\b(?:writeError|systemError|checkMemory|usage|say|refuse|fail)\s*\(")
