@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Analysis/Varying.h"
 #include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -19,57 +20,115 @@ using namespace shardc::spmd;
 using ByRank = std::optional<SmallVector<int64_t>>;
 
 namespace {
-/// One query. Values on the way are remembered, so that loops end.
-struct SizeQuery {
+/// What is asked of a size: how large it is on each rank.
+struct SizeByRank {
+  using Answer = SmallVector<int64_t>;
   MeshAttr mesh;
   bool isEstimate = false; ///< of sizes that follow from what is bound
-  llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
-  /// So that a long program does not take all of the stack.
-  static constexpr size_t kMostAsked = 2000;
 
-  SmallVector<int64_t> everywhere(int64_t size) const {
-    return SmallVector<int64_t>(mesh.getNumRanks(), size);
+  Answer everywhere(int64_t size) const {
+    return Answer(mesh.getNumRanks(), size);
   }
 
-  /// Entries by coordinate along `axes`, spread out by rank.
-  ByRank spread(ArrayRef<int64_t> table, ArrayRef<StringAttr> names) const {
-    SmallVector<int64_t> axes, result;
+  /// Entries by coordinate along `names`, spread out by rank.
+  std::optional<Answer> spread(ArrayRef<int64_t> table,
+                               ArrayRef<StringAttr> names,
+                               const Formula &formula) const {
+    if (formula && !isEstimate)
+      return std::nullopt;
+    SmallVector<int64_t> axes;
     for (StringAttr name : names)
       axes.push_back(mesh.getAxisIndex(name.getValue()));
+    Answer result;
     for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
       result.push_back(table[coordinateAlong(mesh.getAxisSizes(), axes, rank)]);
     return result;
   }
 
-  ByRank ofIndex(OpFoldResult index);
-  ByRank ofDim(Value value, int64_t dim);
-  ByRank ofResultDim(Operation *op, OpResult result, int64_t dim);
-  ByRank ofFactor(Operation *op, OpResult result, int64_t dim);
-  ByRank ofGathered(GatherRowsOp op, int64_t dim);
+  std::optional<Answer> ofCut(DimShardingAttr dim) const {
+    if (!dim.getSizes())
+      return std::nullopt;
+    return spread(dim.getSizes().asArrayRef(), dim.getAxes(), {});
+  }
+
+  /// INT64_MAX where there are more.
+  static void multiply(Answer &product, const Answer &sizes) {
+    for (auto [total, size] : llvm::zip_equal(product, sizes))
+      if (llvm::MulOverflow(total, size, total))
+        total = INT64_MAX;
+  }
+
+  static void add(Answer &sum, const Answer &sizes) {
+    for (auto [total, size] : llvm::zip_equal(sum, sizes))
+      if (llvm::AddOverflow(total, size, total))
+        total = INT64_MAX;
+  }
+};
+
+/// What is asked of a size: along which axes it differs.
+struct SizeAxes {
+  using Answer = llvm::SetVector<StringAttr>;
+  MeshAttr mesh;
+
+  Answer everywhere(int64_t) const { return {}; }
+
+  std::optional<Answer> spread(ArrayRef<int64_t> table,
+                               ArrayRef<StringAttr> names,
+                               const Formula &formula) const {
+    Answer result;
+    for (StringAttr name : names)
+      if (formula ? formulaVaries(formula, mesh.getAxisIndex(name.getValue()))
+                  : tableVaries(table, names, mesh, name))
+        result.insert(name);
+    return result;
+  }
+
+  std::optional<Answer> ofCut(DimShardingAttr dim) const {
+    if (dim.getSizes())
+      return spread(dim.getSizes().asArrayRef(), dim.getAxes(), {});
+    return Answer(dim.getAxes().begin(), dim.getAxes().end());
+  }
+
+  static void multiply(Answer &product, const Answer &sizes) {
+    product.insert_range(sizes);
+  }
+  static void add(Answer &sum, const Answer &sizes) { sum.insert_range(sizes); }
+};
+
+/// One query. Values on the way are remembered, so that loops end.
+template <typename Asked> struct SizeQuery {
+  using Answer = std::optional<typename Asked::Answer>;
+  Asked asked;
+  MeshAttr mesh = asked.mesh;
+  llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
+  /// So that a long program does not take all of the stack.
+  static constexpr size_t kMostAsked = 2000;
+
+  Answer ofIndex(OpFoldResult index);
+  Answer ofDim(Value value, int64_t dim);
+  Answer ofResultDim(Operation *op, OpResult result, int64_t dim);
+  Answer ofFactor(Operation *op, OpResult result, int64_t dim);
+  Answer ofGathered(GatherRowsOp op, int64_t dim);
+  Answer ofNeeded(DimExchangeAttr dim) const;
 };
 } // namespace
 
-/// INT64_MAX where there are more.
-static void multiply(SmallVector<int64_t> &product, ArrayRef<int64_t> sizes) {
-  for (auto [total, size] : llvm::zip_equal(product, sizes))
-    if (llvm::MulOverflow(total, size, total))
-      total = INT64_MAX;
-}
-
-ByRank SizeQuery::ofIndex(OpFoldResult index) {
+template <typename Asked>
+typename SizeQuery<Asked>::Answer
+SizeQuery<Asked>::ofIndex(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return everywhere(*constant);
+    return asked.everywhere(*constant);
   auto value = dyn_cast<Value>(index);
   if (!value)
     return std::nullopt;
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
     return ofIndex(cast.getIn());
-  if (auto lookup = value.getDefiningOp<LookupOp>();
-      lookup && lookup.getFormula() && !isEstimate)
-    return std::nullopt;
   if (auto lookup = value.getDefiningOp<LookupOp>())
-    return spread(lookup.getTable(),
-                  llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
+    return asked.spread(
+        lookup.getTable(),
+        llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()),
+        lookup.getFormulaAttr() ? lookup.getFormulaAttr().getFormula()
+                                : Formula());
   if (auto size = value.getDefiningOp<tensor::DimOp>())
     if (std::optional<int64_t> dim = size.getConstantIndex())
       return ofDim(size.getSource(), *dim);
@@ -78,7 +137,9 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
 
 /// Of positions: dims around the addressed ones, dims of the indices, parts of
 /// slices.
-ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
+template <typename Asked>
+typename SizeQuery<Asked>::Answer SizeQuery<Asked>::ofGathered(GatherRowsOp op,
+                                                               int64_t dim) {
   RowPlanOp plan = op.getRowPlan();
   int64_t first = op.getFirst(), vectorDim = plan.getVectorDim();
   if (dim < first)
@@ -93,13 +154,21 @@ ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
            plan.getSlices(), plan.getRows().getAsRange<DimExchangeAttr>())) {
     if (slice == 1 || place-- > 0)
       continue;
-    SmallVector<int64_t> sizes;
-    for (Interval part : attr.getExchange(mesh).needed)
-      sizes.push_back(part.size());
-    return spread(sizes, attr.getAxes());
+    return ofNeeded(attr);
   }
   return ofDim(op.getOperand(),
                first + static_cast<int64_t>(plan.getRows().size()) + place);
+}
+
+/// How much of a dim is needed.
+template <typename Asked>
+typename SizeQuery<Asked>::Answer
+SizeQuery<Asked>::ofNeeded(DimExchangeAttr dim) const {
+  SmallVector<int64_t> sizes;
+  DimExchange exchange = dim.getExchange(mesh);
+  for (Interval needed : exchange.needed)
+    sizes.push_back(needed.size());
+  return asked.spread(sizes, dim.getAxes(), exchange.neededFormula);
 }
 
 /// The operand and its dim that dim `dim` of the result of `op` is.
@@ -137,7 +206,9 @@ static std::optional<std::pair<Value, int64_t>> keptDim(Operation *op,
   return nth(dot.getRhs(), gone, dim - batches - left);
 }
 
-ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
+template <typename Asked>
+typename SizeQuery<Asked>::Answer
+SizeQuery<Asked>::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   if (auto gather = dyn_cast<GatherRowsOp>(op))
     return gather.getRowPlan() ? ofGathered(gather, dim) : std::nullopt;
   if (auto scatter = dyn_cast<ScatterRowsOp>(op))
@@ -150,14 +221,8 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
       dims = scatter.getDims();
     if (dims)
       for (auto attr : dims.getAsRange<DimExchangeAttr>())
-        if (attr.getDim() == dim) {
-          if (attr.getNeededFormula() && !isEstimate)
-            return std::nullopt;
-          SmallVector<int64_t> sizes;
-          for (Interval needed : attr.getExchange(mesh).needed)
-            sizes.push_back(needed.size());
-          return spread(sizes, attr.getAxes());
-        }
+        if (attr.getDim() == dim)
+          return ofNeeded(attr);
     return ofDim(communication.getSource(), dim);
   }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -174,24 +239,24 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return ofIndex(expand.getMixedOutputShape()[dim]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-    ByRank size = everywhere(1);
+    typename Asked::Answer size = asked.everywhere(1);
     ReassociationIndices group = collapse.getReassociationIndices()[dim];
     for (int64_t from : group) {
-      ByRank next = ofDim(collapse.getSrc(), from);
+      Answer next = ofDim(collapse.getSrc(), from);
       if (!next)
         return std::nullopt;
-      multiply(*size, *next);
+      Asked::multiply(size, *next);
     }
     return size;
   }
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-    ByRank size = ofDim(pad.getSource(), dim);
-    ByRank low = ofIndex(pad.getMixedLowPad()[dim]),
+    Answer size = ofDim(pad.getSource(), dim);
+    Answer low = ofIndex(pad.getMixedLowPad()[dim]),
            high = ofIndex(pad.getMixedHighPad()[dim]);
     if (!size || !low || !high)
       return std::nullopt;
-    for (size_t rank = 0; rank < size->size(); ++rank)
-      (*size)[rank] += (*low)[rank] + (*high)[rank];
+    Asked::add(*size, *low);
+    Asked::add(*size, *high);
     return size;
   }
   if (auto dilate = dyn_cast<DilateOp>(op))
@@ -205,20 +270,18 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
       auto type = dyn_cast<RankedTensorType>(operand.getType());
       if (type &&
           type.getRank() == cast<RankedTensorType>(result.getType()).getRank())
-        if (ByRank sizes = ofDim(operand, dim))
+        if (Answer sizes = ofDim(operand, dim))
           return sizes;
     }
   if (auto whole = dyn_cast<stablehlo::ConcatenateOp>(op)) {
     if (static_cast<int64_t>(whole.getDimension()) != dim)
       return ofDim(whole.getInputs().front(), dim);
-    SmallVector<int64_t> sum = everywhere(0);
+    typename Asked::Answer sum = asked.everywhere(0);
     for (Value part : whole.getInputs()) {
-      ByRank size = ofDim(part, dim);
+      Answer size = ofDim(part, dim);
       if (!size)
         return std::nullopt;
-      for (auto [total, more] : llvm::zip_equal(sum, *size))
-        if (llvm::AddOverflow(total, more, total))
-          total = INT64_MAX;
+      Asked::add(sum, *size);
     }
     return sum;
   }
@@ -235,7 +298,9 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
 }
 
 /// Of a factor that a dim of an operand has for itself as well.
-ByRank SizeQuery::ofFactor(Operation *op, OpResult result, int64_t dim) {
+template <typename Asked>
+typename SizeQuery<Asked>::Answer
+SizeQuery<Asked>::ofFactor(Operation *op, OpResult result, int64_t dim) {
   auto interface = dyn_cast<ShardingRuleOpInterface>(op);
   if (!interface)
     return std::nullopt;
@@ -251,17 +316,19 @@ ByRank SizeQuery::ofFactor(Operation *op, OpResult result, int64_t dim) {
     for (auto [operandDim, map] : llvm::enumerate(tensor.dims))
       if (map.isIdentity() &&
           map.terms.front().factor == wanted.terms.front().factor)
-        if (ByRank sizes = ofDim(operand, operandDim))
+        if (Answer sizes = ofDim(operand, operandDim))
           return sizes;
   return std::nullopt;
 }
 
-ByRank SizeQuery::ofDim(Value value, int64_t dim) {
+template <typename Asked>
+typename SizeQuery<Asked>::Answer SizeQuery<Asked>::ofDim(Value value,
+                                                          int64_t dim) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || dim < 0 || dim >= type.getRank())
     return std::nullopt;
   if (!type.isDynamicDim(dim))
-    return everywhere(type.getDimSize(dim));
+    return asked.everywhere(type.getDimSize(dim));
   if (seen.size() > kMostAsked || !seen.insert({value, dim}).second)
     return std::nullopt;
   Operation *op = value.getDefiningOp();
@@ -270,23 +337,25 @@ ByRank SizeQuery::ofDim(Value value, int64_t dim) {
   if (std::optional<ControlFlow> flow = getControlFlow(op)) {
     for (auto [from, to] : flow->edges)
       if (to == value)
-        if (ByRank sizes = ofDim(from, dim))
+        if (Answer sizes = ofDim(from, dim))
           return sizes;
     return std::nullopt;
   }
   if (auto result = dyn_cast<OpResult>(value))
     return ofResultDim(op, result, dim);
-  // An argument of the function: its sharding says, where it lists sizes.
-  if (ShardingAttr sharding = getSharding(value)) {
-    DimShardingAttr cut = sharding.getDims()[dim];
-    if (cut.getSizes())
-      return spread(cut.getSizes().asArrayRef(), cut.getAxes());
-  }
+  // An argument of the function: its sharding says.
+  if (ShardingAttr sharding = getSharding(value))
+    return asked.ofCut(sharding.getDims()[dim]);
   return std::nullopt;
 }
 
 ByRank shardc::getLocalSizes(Value value, int64_t dim, MeshAttr mesh) {
-  return SizeQuery{mesh}.ofDim(value, dim);
+  return SizeQuery<SizeByRank>{{mesh}}.ofDim(value, dim);
+}
+
+std::optional<llvm::SetVector<StringAttr>>
+shardc::getSizeAxes(Value value, int64_t dim, MeshAttr mesh) {
+  return SizeQuery<SizeAxes>{{mesh}}.ofDim(value, dim);
 }
 
 static ByRank elementsOf(Value value, MeshAttr mesh, bool isEstimate) {
@@ -295,10 +364,10 @@ static ByRank elementsOf(Value value, MeshAttr mesh, bool isEstimate) {
     return std::nullopt;
   SmallVector<int64_t> elements(mesh.getNumRanks(), 1);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    ByRank sizes = SizeQuery{mesh, isEstimate}.ofDim(value, dim);
+    ByRank sizes = SizeQuery<SizeByRank>{{mesh, isEstimate}}.ofDim(value, dim);
     if (!sizes)
       return std::nullopt;
-    multiply(elements, *sizes);
+    SizeByRank::multiply(elements, *sizes);
   }
   return elements;
 }

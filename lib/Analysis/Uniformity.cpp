@@ -1,9 +1,12 @@
 //===- Uniformity.cpp - Along which axes a value differs by rank ----------===//
 
 #include "shardc/Analysis/Uniformity.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Analysis/LocalSizes.h"
+#include "shardc/Analysis/Varying.h"
 #include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Dialect/Local/IR/LocalValues.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -90,21 +93,36 @@ static void forEachDim(
     visit(dim, dim.getExchange(mesh));
 }
 
-/// True if what `formula` says differs along `axis` in some binding.
-static bool varies(const Formula &formula, int64_t axis) {
-  return (formula.kind() == FormulaKind::Shards &&
-          llvm::is_contained(formula.numbers(), axis)) ||
-         llvm::any_of(formula.operands(), [&](const Formula &operand) {
-           return varies(operand, axis);
-         });
-}
-
 /// True if `table`, of coordinates along the axes of `dim`, differs along
 /// `axis`; in some binding where it has a formula.
 static bool varies(ArrayRef<Interval> table, const Formula &formula,
                    DimExchangeAttr dim, MeshAttr mesh, StringAttr axis) {
-  return formula ? varies(formula, mesh.getAxisIndex(axis))
+  return formula ? formulaVaries(formula, mesh.getAxisIndex(axis))
                  : tableVaries(table, dim.getAxes(), mesh, axis);
+}
+
+/// The axes along which a size differs, which are not those of the elements:
+/// ranks that hold other rows may hold as many. nullopt where the IR does not
+/// say.
+std::optional<Uniformity::Axes> Uniformity::ofSize(tensor::DimOp op) const {
+  std::optional<int64_t> dim = op.getConstantIndex();
+  if (!dim || llvm::any_of(axes, [&](const auto &axis) {
+        return axis.first != axes.front().first;
+      }))
+    return std::nullopt;
+  Axes result = noAxes();
+  if (axes.empty())
+    return result;
+  auto meshName = FlatSymbolRefAttr::get(axes.front().first);
+  MeshAttr mesh = lookupMesh(op, meshName);
+  if (!mesh)
+    return std::nullopt;
+  auto differing = getSizeAxes(op.getSource(), *dim, mesh);
+  if (!differing)
+    return std::nullopt;
+  for (StringAttr axis : *differing)
+    set(result, meshName, axis);
+  return result;
 }
 
 /// The axes along which results of `op`, whose regions do not decide who does
@@ -132,8 +150,8 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
     auto names = llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>());
     for (StringAttr axis : names)
       if (mesh && (lookup.getFormulaAttr()
-                       ? varies(lookup.getFormulaAttr().getFormula(),
-                                mesh.getAxisIndex(axis))
+                       ? formulaVaries(lookup.getFormulaAttr().getFormula(),
+                                       mesh.getAxisIndex(axis))
                        : tableVaries(lookup.getTable(), names, mesh, axis)))
         set(result, lookup.getMeshAttr(), axis);
     return result;
@@ -237,6 +255,14 @@ bool Uniformity::visit(Operation *op) {
       changed |= join(to, more);
     }
     return changed;
+  }
+  if (auto size = dyn_cast<tensor::DimOp>(op)) {
+    // What says how large a dim is does not change from round to round.
+    auto [known, isNew] = sizes.try_emplace(op);
+    if (isNew)
+      known->second = ofSize(size);
+    if (known->second)
+      return join(size, *known->second);
   }
   Axes result = ofResults(op);
   for (Value value : op->getResults())

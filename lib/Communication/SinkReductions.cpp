@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Analysis/Uniformity.h"
+#include "shardc/Analysis/Varying.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Dialect/Local/IR/LocalValues.h"

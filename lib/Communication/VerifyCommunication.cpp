@@ -5,6 +5,7 @@
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
+#include "shardc/Analysis/Varying.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Local/IR/LocalCommunication.h"
 #include "shardc/Dialect/Pairs/IR/Pairs.h"

@@ -259,6 +259,31 @@ func.func @scatter_of_different_boxes(%x: tensor<4xf32>) -> tensor<2xf32> attrib
 
 // -----
 
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+func.func @size_that_differs(
+    // expected-note @+1 {{the difference along "x" comes from here}}
+    %rows: tensor<?x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2]}, {"y"}]>},
+    %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %size = tensor.dim %rows, %c0 : tensor<?x3xf32>
+  %many = arith.cmpi sgt, %size, %c2 : index
+  // expected-note @+1 {{make this condition the same on all ranks}}
+  %p = tensor.from_elements %many : tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    // expected-error @+1 {{communicates along "x" inside 'stablehlo.if'}}
+    %sum = local.all_reduce sum %x along ["x"] on @mesh : tensor<8xf32>
+    stablehlo.return %sum : tensor<8xf32>
+  }, {
+    stablehlo.return %x : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
 spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_more_than_there_is(%x: tensor<8xf32>) -> tensor<5xf32> attributes {spmd.local_view} {

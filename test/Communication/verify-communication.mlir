@@ -95,6 +95,56 @@ func.func @gathered_condition(
 
 // -----
 
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+// Elements differ along "y", the number of rows does not.
+// CHECK-LABEL: func @size_of_cut_rows
+func.func @size_of_cut_rows(
+    %rows: tensor<?x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [3, 2]}, {"y"}]>},
+    %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"y"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %more = stablehlo.add %rows, %rows : tensor<?x3xf32>
+  %size = tensor.dim %more, %c0 : tensor<?x3xf32>
+  %many = arith.cmpi sgt, %size, %c2 : index
+  %p = tensor.from_elements %many : tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    %sum = local.all_reduce sum %y along ["y"] on @mesh : tensor<8xf32>
+    stablehlo.return %sum : tensor<8xf32>
+  }, {
+    stablehlo.return %y : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+// The same of sizes that are left open.
+// CHECK-LABEL: func @open_size_of_cut_rows
+func.func @open_size_of_cut_rows(
+    %rows: tensor<?x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {"y"}]>},
+    %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"y"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %more = stablehlo.add %rows, %rows : tensor<?x3xf32>
+  %size = tensor.dim %more, %c0 : tensor<?x3xf32>
+  %many = arith.cmpi sgt, %size, %c2 : index
+  %p = tensor.from_elements %many : tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    %sum = local.all_reduce sum %y along ["y"] on @mesh : tensor<8xf32>
+    stablehlo.return %sum : tensor<8xf32>
+  }, {
+    stablehlo.return %y : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
 spmd.mesh @mesh = <["x"=4]>
 
 // Sizes that differ by rank, an empty shard among them, are '?'.

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Value.h"
 #include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "llvm/ADT/SetVector.h"
 #include <optional>
 
 namespace shardc {
@@ -14,6 +15,11 @@ namespace shardc {
 /// that made it, through elementwise ops and loops.
 std::optional<llvm::SmallVector<int64_t>>
 getLocalSizes(mlir::Value value, int64_t dim, spmd::MeshAttr mesh);
+
+/// Returns the axes of `mesh` along which that number differs, also where
+/// sizes follow from what is bound; nullopt where the IR does not say.
+std::optional<llvm::SetVector<mlir::StringAttr>>
+getSizeAxes(mlir::Value value, int64_t dim, spmd::MeshAttr mesh);
 
 /// Returns the elements of `value` on each rank of `mesh`, or nullopt;
 /// INT64_MAX where there are more.

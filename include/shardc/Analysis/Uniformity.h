@@ -9,25 +9,13 @@
 
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "llvm/ADT/BitVector.h"
+#include <optional>
+
+namespace mlir::tensor {
+class DimOp;
+} // namespace mlir::tensor
 
 namespace shardc {
-
-/// Returns whether entries of `table` (one for each coordinate along `axes`,
-/// row-major) differ along `axis`.
-template <typename Entry>
-bool tableVaries(llvm::ArrayRef<Entry> table,
-                 llvm::ArrayRef<mlir::StringAttr> axes, spmd::MeshAttr mesh,
-                 llvm::StringRef axis) {
-  size_t stride = 1;
-  for (mlir::StringAttr name : llvm::reverse(axes)) {
-    size_t size = mesh.getAxisSize(name.getValue());
-    for (size_t i = 0; name.getValue() == axis && i < table.size(); ++i)
-      if (!(table[i] == table[i - i / stride % size * stride]))
-        return true;
-    stride *= size;
-  }
-  return false;
-}
 
 /// Along which mesh axes each value of a function of the local view may differ.
 ///
@@ -52,6 +40,7 @@ bool tableVaries(llvm::ArrayRef<Entry> table,
 /// | loop, branch: result | what flows there, and the condition's            |
 /// | or region's argument |                                                  |
 /// | call, op with effect | every axis                                       |
+/// | tensor.dim           | axes along which the dim's size differs          |
 /// | any other            | its operands', and what its regions return       |
 ///
 /// It errs to one side: a value that is called uniform is so. It trusts what
@@ -86,6 +75,7 @@ private:
   Axes get(mlir::Value value) const;
   bool join(mlir::Value value, const Axes &more);
   Axes ofArgument(mlir::FunctionOpInterface function, unsigned number) const;
+  std::optional<Axes> ofSize(mlir::tensor::DimOp op) const;
   Axes ofResults(mlir::Operation *op) const;
   bool visit(mlir::Operation *op);
   llvm::SmallVector<mlir::Value> getSources(mlir::Value value) const;
@@ -93,6 +83,7 @@ private:
   llvm::SmallVector<std::pair<mlir::StringAttr, mlir::StringAttr>>
       axes; ///< mesh, axis
   llvm::DenseMap<mlir::Value, Axes> known;
+  llvm::DenseMap<mlir::Operation *, std::optional<Axes>> sizes;
 };
 
 } // namespace shardc
