@@ -1,7 +1,8 @@
 //===- Communicate.cpp - Fewer, larger, earlier messages ------------------===//
 //
 // Messages are merged in place, then moved, then split so that they
-// travel behind work. Ends in the proof that ranks cannot deadlock.
+// travel behind work. That ranks cannot deadlock is proved on the way; the
+// stage ends in the check that what they do together fits.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
@@ -30,6 +31,8 @@ void shardc::buildCommunicateStage(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
   // Ranks combine no floats of eight bits.
   pm.addNestedPass<func::FuncOp>(createWidenReductionsPass());
+  // Each communication is in its block from here on.
+  pm.addPass(createVerifyControlFlowPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
   // What is left travels while ranks do what does not wait for it.

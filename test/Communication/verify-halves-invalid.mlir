@@ -34,7 +34,6 @@ func.func @other_block(%x: tensor<8x4xf32>, %p: tensor<i1>, %zero: tensor<f32>) 
   // expected-error@+1 {{is not waited for in its own block}}
   %t = local.exchange_start %x : tensor<8x4xf32>
   %r = scf.execute_region -> tensor<10x4xf32> {
-    // expected-error@+1 {{communicates inside 'scf.execute_region', which does not say in what order ranks reach it}}
     %h = local.exchange_wait %t of %x "halo_exchange" [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] fill %zero : tensor<f32> on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
     scf.yield %h : tensor<10x4xf32>
   }

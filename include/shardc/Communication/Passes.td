@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleOp"> {
+def VerifyControlFlowPass : Pass<"spmd-verify-control-flow", "::mlir::ModuleOp"> {
   let summary = "Prove that all ranks of each group reach the same communication in the same order.";
   let description = [{
     Changes nothing. Every rank runs the same program, so ranks part ways only at a loop or a branch.
@@ -12,18 +12,12 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
     rank runs through its communication in program order and no two wait for one another. Calls
     count as the communication of what they call.
 
-    Refuses, with an error on the op:
-    - a condition of a loop or branch around it that may differ along an axis of its group, and
-      communication in regions that it cannot see through (several blocks, loops in no order);
-    - exchange tables that are no exchange: owned boxes that overlap or leave a gap;
-    - an exchange that reaches outside the domain without a fill value, or with one of another type;
-    - a static size of source or result that is not what every rank owns or needs;
-    - a group whose ranks have sources of different sizes along a dim that does not move;
-    - a reduce_scatter whose group does not hold the same box, or keeps more than it;
-    - two meshes with different numbers of ranks;
-    - an exchange_start without exactly one exchange_wait on the same value, later in the same block.
+    Refuses a condition of a loop or branch around a communication op that may differ along an axis
+    of its group, and communication in regions that it cannot see through (several blocks, loops in
+    no order).
 
-    Not checked here, where sizes are only known when the program runs: the runtime compares them.
+    It stands before values travel together: in one bucket, a condition that is the same everywhere
+    may lie beside rows that are not. Passes behind it move communication within its block alone.
 
     ```mlir
     // Refused: each rank stops when its own residual is small.
@@ -33,6 +27,47 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
     } do {
       %h = local.halo_exchange %x [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>] ...
     ```
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%go: tensor<i1> {spmd.sharding = #spmd.sharding<@mesh, []>}, %a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = "stablehlo.if"(%go) ({
+        %1 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+        stablehlo.return %1 : tensor<4xf32>
+      }, {
+        stablehlo.return %a : tensor<4xf32>
+      }) : (tensor<i1>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%go: tensor<i1> {spmd.sharding = #spmd.sharding<@mesh, []>}, %a: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = "stablehlo.if"(%go) ({
+        %1 = local.all_reduce sum %a along ["x"] on @mesh : tensor<4xf32>
+        stablehlo.return %1 : tensor<4xf32>
+      }, {
+        stablehlo.return %a : tensor<4xf32>
+      }) : (tensor<i1>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
+def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleOp"> {
+  let summary = "Check that what ranks do together fits.";
+  let description = [{
+    Changes nothing. Refuses, with an error on the op:
+    - exchange tables that are no exchange: owned boxes that overlap or leave a gap;
+    - an exchange that reaches outside the domain without a fill value, or with one of another type;
+    - a static size of source or result that is not what every rank owns or needs;
+    - a group whose ranks have sources of different sizes along a dim that does not move;
+    - a reduce_scatter whose group does not hold the same box, or keeps more than it;
+    - two meshes with different numbers of ranks;
+    - an exchange_start without exactly one exchange_wait on the same value, later in the same block.
+
+    Not checked here, where sizes are only known when the program runs: the runtime compares them.
 
     ```mlir
     // before
