@@ -53,7 +53,7 @@ class Program:
 
     def __init__(self, seed, number, kinds):
         draw = Draw(f"{seed} {number}")
-        devices = len(jax.devices("shardc"))
+        devices = len(jax.devices())
         sizes = draw.choice([sizes for sizes in [(2,), (3,), (4,), (6,), (2, 2), (2, 3)] if np.prod(sizes) <= devices])
         self.axes = draw.axes = dict(zip("xy", sizes))
         self.shapes = [self.draw_shape(draw) for _ in range(draw.randint(1, 3))]
@@ -116,22 +116,23 @@ class Program:
             values.append(value)
         return values[len(arguments) :]
 
-    def run(self, platform):
-        cuts = platform == "shardc"
+    def results(self, arguments, cuts):
+        """All values, and the gradients of the arguments where the program has them."""
 
         def loss(arguments):
             weigh = lambda value: (value * jnp.cos(jnp.arange(value.size, dtype=REAL).reshape(value.shape))).sum()
             return sum(map(weigh, self.values(arguments, cuts)))
 
-        def program(arguments):
-            return self.values(arguments, cuts), jax.grad(loss)(arguments) if self.has_gradients else []
+        return self.values(arguments, cuts), jax.grad(loss)(arguments) if self.has_gradients else []
 
+    def run(self, platform):
+        cuts = platform == "shardc"
         # XLA's partitioner errs now and then: the CPU has one device where that is enough.
         is_one = not cuts and all(op.kind != "manual_region" for op in self.ops)
         mesh = Mesh(np.array(jax.devices(platform)[:1]), ("one",)) if is_one else self.mesh(platform)
         place = lambda argument, cut: jax.device_put(argument, NamedSharding(mesh, cut if cuts else PartitionSpec()))
         with jax.set_mesh(mesh):
-            results = jax.jit(program)([*map(place, self.arguments, self.cuts)])
+            results = jax.jit(lambda arguments: self.results(arguments, cuts))([*map(place, self.arguments, self.cuts)])
         return [np.asarray(result) for result in jax.tree.leaves(results)]
 
     def __str__(self):
@@ -154,10 +155,10 @@ def difference(program, expected, found):
     return ""
 
 
-def outcome(program, platform):
-    """The results, or the error in place of them."""
+def outcome(run, *arguments, **named):
+    """What ``run`` gives, or the error in place of it."""
     try:
-        return program.run(platform), None
+        return run(*arguments, **named), None
     except Exception as error:
         return None, "".join(traceback.format_exception_only(error)).strip().splitlines()[0]
 
@@ -172,8 +173,8 @@ def main():
     same = wrong = unknown = 0
     for number in range(options.first, options.first + options.count):
         program = Program(options.seed, number, options.only.split(","))
-        expected, unexpected = outcome(program, "cpu")
-        found, refused = outcome(program, "shardc")
+        expected, unexpected = outcome(program.run, "cpu")
+        found, refused = outcome(program.run, "shardc")
         if unexpected and refused:
             unknown += 1  # JAX itself has no such gradient
             continue
