@@ -110,6 +110,7 @@ template <typename Asked> struct SizeQuery {
   Answer ofFactor(Operation *op, OpResult result, int64_t dim);
   Answer ofGathered(GatherRowsOp op, int64_t dim);
   Answer ofNeeded(DimExchangeAttr dim) const;
+  Answer ofSlices(stablehlo::DynamicGatherOp op, int64_t dim);
 };
 } // namespace
 
@@ -169,6 +170,33 @@ SizeQuery<Asked>::ofNeeded(DimExchangeAttr dim) const {
   for (Interval needed : exchange.needed)
     sizes.push_back(needed.size());
   return asked.spread(sizes, dim.getAxes(), exchange.neededFormula);
+}
+
+/// Of a gather whose slices have other sizes on other ranks: dims of the
+/// indices, and sizes of slices along the operand's dims that they keep.
+template <typename Asked>
+typename SizeQuery<Asked>::Answer
+SizeQuery<Asked>::ofSlices(stablehlo::DynamicGatherOp op, int64_t dim) {
+  stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  ArrayRef<int64_t> offsets = numbers.getOffsetDims();
+  int64_t before =
+      llvm::count_if(offsets, [&](int64_t offset) { return offset < dim; });
+  if (!llvm::is_contained(offsets, dim)) {
+    int64_t place = dim - before;
+    return ofDim(op.getStartIndices(),
+                 place < numbers.getIndexVectorDim() ? place : place + 1);
+  }
+  auto sizes = op.getSliceSizes().getDefiningOp<tensor::FromElementsOp>();
+  if (!sizes)
+    return std::nullopt;
+  for (auto [number, size] : llvm::enumerate(sizes.getElements())) {
+    int64_t from = static_cast<int64_t>(number);
+    bool isKept = !llvm::is_contained(numbers.getCollapsedSliceDims(), from) &&
+                  !llvm::is_contained(numbers.getOperandBatchingDims(), from);
+    if (isKept && before-- == 0)
+      return ofIndex(size);
+  }
+  return std::nullopt;
 }
 
 /// The operand and its dim that dim `dim` of the result of `op` is.
@@ -287,13 +315,14 @@ SizeQuery<Asked>::ofResultDim(Operation *op, OpResult result, int64_t dim) {
   }
   if (auto kept = keptDim(op, dim))
     return ofDim(kept->first, kept->second);
-  // Dynamic forms take their result's shape last.
-  if (op->getNumOperands() > 0)
+  if (auto gather = dyn_cast<stablehlo::DynamicGatherOp>(op))
+    return ofSlices(gather, dim);
+  // These take their result's shape last.
+  if (isa<stablehlo::DynamicIotaOp, stablehlo::DynamicReshapeOp,
+          stablehlo::DynamicBroadcastInDimOp>(op))
     if (auto shape =
             op->getOperands().back().getDefiningOp<tensor::FromElementsOp>())
-      if (op->getName().stripDialect().starts_with("dynamic_") &&
-          dim < static_cast<int64_t>(shape.getNumOperands()))
-        return ofIndex(shape.getOperand(dim));
+      return ofIndex(shape.getOperand(dim));
   return ofFactor(op, result, dim);
 }
 

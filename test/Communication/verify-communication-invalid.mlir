@@ -95,6 +95,27 @@ func.func @wrong_axis(
 
 // -----
 
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+// Dim 2 of the slices is dim 1 of the operand, which is cut over "x".
+func.func @slices_of_different_sizes(
+    %x: tensor<?x?x7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"y" sizes [1, 2]}, {"x" sizes [5, 4]}, {}]>},
+    %indices: tensor<3x1xi32>) -> tensor<3x?x?xf32> attributes {spmd.local_view} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x?x7xf32>
+  %columns = tensor.dim %x, %c1 : tensor<?x?x7xf32>
+  %sizes = tensor.from_elements %rows, %columns, %c1 : tensor<3xindex>
+  %slices = "stablehlo.dynamic_gather"(%x, %indices, %sizes) <{dimension_numbers = #stablehlo.gather<
+      offset_dims = [1, 2], collapsed_slice_dims = [2], start_index_map = [2], index_vector_dim = 1>}>
+      : (tensor<?x?x7xf32>, tensor<3x1xi32>, tensor<3xindex>) -> tensor<3x?x?xf32>
+  // expected-error @+1 {{meets along "x", but dim 2 of its source has 5 elements on rank 0 and 4 on rank 2; rebalance it first, or communicate along other axes}}
+  %0 = local.all_reduce sum %slices along ["x"] on @mesh : tensor<3x?x?xf32>
+  return %0 : tensor<3x?x?xf32>
+}
+
+// -----
+
 spmd.mesh @mesh = <["x"=2]>
 
 func.func @scatter_of_different_boxes(%x: tensor<4xf32>) -> tensor<2xf32> attributes {spmd.local_view} {
