@@ -239,6 +239,29 @@ static std::string damaged(const std::string &name, const std::string &what) {
   return "damaged: section '" + name + "' " + what;
 }
 
+/// Takes program and parts beside the code, which are last, out of `bytes`, of
+/// which the seal's sections are `end` bytes. Returns the name of which there
+/// are two: of these one reader would take the first, another one the last.
+static std::string takeParts(Bytes bytes, uint64_t end, Seal &seal) {
+  seal.codeBytes = end;
+  for (auto part = seal.sections.rbegin(); part != seal.sections.rend();
+       ++part) {
+    Bytes view = bytes.subspan(part->offset, part->bytes);
+    if (part->name == kProgramName) {
+      if (!seal.program.empty())
+        return part->name;
+      seal.program = view;
+    } else if (part->name.starts_with(kBeside)) {
+      if (!seal.beside.emplace(part->name, view).second)
+        return part->name;
+    } else {
+      break;
+    }
+    seal.codeBytes = part->offset;
+  }
+  return {};
+}
+
 std::string shardc::readSeal(Bytes bytes, Seal &seal) {
   std::string_view file(reinterpret_cast<const char *>(bytes.data()),
                         bytes.size());
@@ -307,18 +330,8 @@ std::string shardc::readSeal(Bytes bytes, Seal &seal) {
                      "(bytes " + std::to_string(section.offset) + " to " +
                          std::to_string(section.offset + section.bytes) +
                          ") does not have the SHA-256 that its seal gives");
-  seal.codeBytes = begin;
-  for (auto part = seal.sections.rbegin(); part != seal.sections.rend();
-       ++part) {
-    crypto::Bytes view = bytes.subspan(part->offset, part->bytes);
-    if (part->name == kProgramName)
-      seal.program = view;
-    else if (part->name.starts_with(kBeside))
-      seal.beside[part->name] = view;
-    else
-      break;
-    seal.codeBytes = part->offset;
-  }
+  if (std::string twice = takeParts(bytes, begin, seal); !twice.empty())
+    return damaged("seal", "has two parts '" + twice + "'");
   if (!isSigned)
     return {};
   std::string signedText(kSignedAs);

@@ -110,13 +110,19 @@ static std::string makeKey(UserKey &key) {
     return problem;
   std::string text =
       std::string(kPublic) + crypto::toHex(made.publicKey) + "\n";
-  int file = open((key.path + ".pub").c_str(),
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (file >= 0) {
-    // Nothing needs it here: it is there to be passed on.
+  // Nothing needs it here: it is there to be passed on. What somebody else has
+  // put in its place is left alone, and a pipe is not waited for.
+  int file =
+      open((key.path + ".pub").c_str(),
+           O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  struct stat status;
+  if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+      status.st_uid == geteuid() && status.st_nlink == 1 &&
+      ftruncate(file, 0) == 0) {
     [[maybe_unused]] ssize_t count = write(file, text.data(), text.size());
-    close(file);
   }
+  if (file >= 0)
+    close(file);
   return {};
 }
 

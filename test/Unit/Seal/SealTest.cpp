@@ -4,6 +4,8 @@
 #include "gtest/gtest.h"
 #include <cstring>
 #include <elf.h>
+#include <functional>
+#include <optional>
 
 using namespace shardc;
 
@@ -39,6 +41,44 @@ std::string smallObject() {
 const crypto::SigningKey &someKey() {
   static const crypto::SigningKey key = crypto::signingKeyFromSeed({7});
   return key;
+}
+
+/// A line of a seal's table, which may say anything.
+struct Entry {
+  std::string name;
+  uint64_t offset, bytes;
+};
+
+/// The seal of `file` with this table and digests that hold, by the text of
+/// docs/Reference/artifact.md. It is not signed.
+std::string forgeSeal(const std::string &file, const std::vector<Entry> &table,
+                      std::optional<uint32_t> count = std::nullopt) {
+  std::string seal("\x89shardc seal\r\n\x1a\n", 16);
+  auto put = [&](uint64_t number, int bytes) {
+    for (int i = 0; i < bytes; ++i)
+      seal += static_cast<char>(number >> (8 * i));
+  };
+  auto putDigest = [&](std::string_view of) {
+    crypto::Digest digest = crypto::sha256(crypto::bytesOf(of));
+    seal.append(reinterpret_cast<const char *>(digest.data()), digest.size());
+  };
+  put(3, 4);
+  put(0, 4);
+  put(count.value_or(table.size()), 4);
+  for (const Entry &entry : table) {
+    put(entry.offset, 8);
+    put(entry.bytes, 8);
+    put(entry.name.size(), 2);
+    seal += entry.name;
+    std::string_view all = file;
+    putDigest(entry.offset > all.size()
+                  ? all
+                  : all.substr(entry.offset, entry.bytes));
+  }
+  seal.append(32 + 64, '\0');
+  putDigest(seal);
+  put(seal.size() + 8 + kSealEndBytes, 8);
+  return seal + std::string("\x89shardc artifact", kSealEndBytes);
 }
 
 std::string problemOf(const std::string &file) {
@@ -146,6 +186,70 @@ TEST(Seal, ASignatureOfOtherBytesDoesNotHold) {
                 reinterpret_cast<const char *>(digest.data()), 32);
   EXPECT_EQ(problemOf(other),
             "damaged: section 'seal' has a signature that does not hold");
+}
+
+// Tables as an attacker writes them: each digest is right, the seal's too.
+TEST(Seal, TablesThatDoNotCutTheFileAreRefused) {
+  std::string file = "0123456789abcdefghij";
+  const std::vector<Entry> good = {
+      {"a", 0, 8}, {"b", 8, 8}, {"program", 16, 4}};
+  ASSERT_EQ(problemOf(file + forgeSeal(file, good)), "");
+  auto refuses = [&](const std::string &what,
+                     const std::function<void(std::vector<Entry> &)> &change,
+                     const std::string &why =
+                         "has a table that makes no sense") {
+    std::vector<Entry> table = good;
+    change(table);
+    EXPECT_EQ(problemOf(file + forgeSeal(file, table)),
+              "damaged: section 'seal' " + why)
+        << what;
+  };
+  using Table = std::vector<Entry>;
+  constexpr uint64_t kAll = UINT64_MAX;
+  refuses("reordered", [](Table &t) { std::swap(t[0], t[1]); });
+  refuses("duplicated", [](Table &t) { t.insert(t.begin(), t[0]); });
+  refuses("overlapping", [](Table &t) { t[0].bytes += 1; });
+  refuses("a gap", [](Table &t) { t[0].bytes -= 1; });
+  refuses("an empty one",
+          [](Table &t) { t.insert(t.begin() + 1, {"e", 8, 0}); });
+  refuses("beyond the end", [](Table &t) { t[2].bytes += 1; });
+  refuses("an end that wraps to itself",
+          [](Table &t) { t[2].bytes -= 4 + 16; });
+  refuses("all bytes there are", [](Table &t) { t[2].bytes = kAll; });
+  refuses("an offset at the end of all",
+          [](Table &t) { t[2].offset = kAll - 3; });
+  refuses("the first begins before", [](Table &t) { t[0].offset = kAll; });
+  refuses("a name without end",
+          [](Table &t) { t[0].name = std::string(60000, 'n'); });
+  refuses(
+      "one less", [](Table &t) { t.pop_back(); },
+      "has a table that does not cover the file");
+  refuses(
+      "none", [](Table &t) { t.clear(); },
+      "has a table that does not cover the file");
+  refuses(
+      "more than can be", [](Table &t) { t.resize(4097, t[0]); },
+      "has numbers that make no sense");
+  refuses(
+      "an unprintable name", [](Table &t) { t[1].name = "b\n"; },
+      "names a section in unprintable letters");
+  // Two programs, or parts of the same name beside the code: whoever reads the
+  // first and whoever reads the last would have another one.
+  for (const char *name : {"program", "beside: a"})
+    refuses(
+        "two of a kind", [&](Table &t) { t[1].name = t[2].name = name; },
+        "has two parts '" + std::string(name) + "'");
+}
+
+// The count says how many there are; what is left over is no table.
+TEST(Seal, CountsThatDoNotHoldAreRefused) {
+  std::string file = "0123456789abcdefghij";
+  const std::vector<Entry> table = {{"a", 0, 16}, {"program", 16, 4}};
+  for (uint32_t count : {0u, 1u, 3u, 4096u, 4097u, UINT32_MAX})
+    EXPECT_NE(problemOf(file + forgeSeal(file, table, count))
+                  .find("damaged: section 'seal' has "),
+              std::string::npos)
+        << count;
 }
 
 TEST(Seal, OtherFormatsAreRefusedByNumber) {

@@ -81,6 +81,39 @@ TEST_F(UserKeys, ProcessesThatRaceGetOneKey) {
     EXPECT_TRUE(key.trusts(one));
 }
 
+// Where a key is made, others may have been before.
+TEST_F(UserKeys, WhatIsInThePlaceOfThePublicKeyIsLeftAlone) {
+  std::string folder = home + "/.config/shardc", pub = path + ".pub",
+              theirs = home + "/theirs";
+  std::ofstream(theirs) << "theirs";
+  auto make = [&](const char *what) {
+    UserKey key;
+    alarm(20); // who waits for a pipe would wait for ever
+    EXPECT_EQ(readUserKey("", /*make=*/true, key), "") << what;
+    alarm(0);
+    EXPECT_TRUE(key.secret) << what;
+    std::ifstream in(theirs);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "theirs")
+        << what;
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+  };
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(mkfifo(pub.c_str(), 0600), 0);
+  make("a pipe that nobody reads");
+  std::filesystem::create_symlink(theirs, pub);
+  make("a symbolic link");
+  std::filesystem::create_hard_link(theirs, pub);
+  make("another name of a file");
+  std::filesystem::create_directory(pub);
+  make("a directory");
+  std::ofstream(pub) << std::string(1000, 'x');
+  UserKey key, other;
+  ASSERT_EQ(readUserKey("", /*make=*/true, key), "");
+  ASSERT_EQ(readUserKey(pub, /*make=*/true, other), "");
+  EXPECT_TRUE(other.trusts(key.secret->publicKey)) << "an older public key";
+}
+
 TEST_F(UserKeys, PublicKeysLoadAndDoNotSign) {
   UserKey key, other;
   ASSERT_EQ(readUserKey("", /*make=*/true, key), "");
