@@ -240,7 +240,7 @@ private:
   SmallVector<Value> emitTogether(const Quantity &size, const State &state,
                                   const Tile &tile,
                                   ArrayRef<Value> accumulators);
-  /// The last reduction, in pairs of bf16.
+  /// The last reduction, in pairs of numbers of 16 bits.
   SmallVector<Value> emitPairs(const Quantity &size, const State &state,
                                const Tile &tile, ArrayRef<Value> accumulators);
   /// All of the last reduction, where rows slide along it.
@@ -268,8 +268,15 @@ private:
   /// Iterations of `dim` in a panel.
   Quantity panelSize(int dim);
   bool isPaired(int dim) const { return s.pairs && dim == s.reductions.back(); }
-  /// Two elements side by side as one integer; with `isHalf` one, and zero.
-  Value loadPair(Value pointer, bool isHalf);
+  /// Two elements of input `input` side by side as one integer, 16 bits each;
+  /// with `isHalf` one, and zero.
+  Value loadPair(size_t input, Value pointer, bool isHalf);
+  /// The type of what the panel holds.
+  Type panelElement();
+  /// What the panel holds of `value`, of the packed operand.
+  Value toPanel(Value value);
+  /// The sums of `sum` and of products of both, two for each lane.
+  Value addPairs(Value sum, Value x, Value y);
 
   // Places among `all`.
   size_t inputAt(size_t i) const { return i; }

@@ -19,8 +19,32 @@ Quantity NestEmitter::panelSize(int dim) {
   return size;
 }
 
-Value NestEmitter::loadPair(Value pointer, bool isHalf) {
+Type NestEmitter::panelElement() {
+  Type element = nest.inputs[s.packed].element;
+  if (s.pairs && element.isInteger(8))
+    return b.getI16Type();
+  return s.widens ? widening(nest.main, s.packed)->getResult(0).getType()
+                  : element;
+}
+
+Value NestEmitter::toPanel(Value value) {
+  return widened(b, widening(nest.main, s.packed), value, panelElement());
+}
+
+Value NestEmitter::loadPair(size_t input, Value pointer, bool isHalf) {
   Type half = b.getI16Type(), whole = b.getI32Type();
+  if (nest.inputs[input].element.isInteger(8)) {
+    auto both = VectorType::get({2}, b.getI8Type());
+    Value value =
+        isHalf
+            ? vector::InsertOp::create(
+                  b, loc, LLVM::LoadOp::create(b, loc, b.getI8Type(), pointer),
+                  arith::ConstantOp::create(b, loc, b.getZeroAttr(both)), 0)
+                  .getResult()
+            : LLVM::LoadOp::create(b, loc, both, pointer, 1).getResult();
+    value = widened(b, widening(nest.main, input), value, half);
+    return LLVM::BitcastOp::create(b, loc, whole, value);
+  }
   Value value = LLVM::LoadOp::create(b, loc, isHalf ? half : whole, pointer, 2);
   return isHalf ? LLVM::ZExtOp::create(b, loc, whole, value).getResult()
                 : value;
@@ -50,7 +74,7 @@ void NestEmitter::allocatePanel() {
     for (int dim : s.reductions)
       if (original.usesDim(dim))
         elements = arith.mul(elements, panelSize(dim));
-    bytes = arith.mul(elements, Quantity::of(elementBytes(original.element)));
+    bytes = arith.mul(elements, Quantity::of(elementBytes(panelElement())));
     if (loop) {
       // A panel for each part, on lines of its own.
       if (bytes.fixed)
@@ -91,7 +115,7 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
     if (input.usesDim(dim))
       dims.push_back(dim);
   Access target;
-  target.element = input.element;
+  target.element = panelElement();
   target.coef.assign(nest.dims.size(), Quantity::of(0));
   target.coef[s.vec] = Quantity::of(1);
   Quantity step = Quantity::of(s.vectors * s.lanes);
@@ -131,12 +155,12 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
                                : load(input, from.pointers[inputAt(s.packed)],
                                       arith.add(offset, input.coef[dim]),
                                       s.lanes, lastMask);
-            Value both =
-                vector::ShuffleOp::create(b, loc, even, odd, interleaved);
+            Value both = vector::ShuffleOp::create(b, loc, toPanel(even),
+                                                   toPanel(odd), interleaved);
             LLVM::StoreOp::create(
                 b, loc, both,
                 pointerAt(target, to, Quantity::of(2 * vector * s.lanes)),
-                elementBytes(input.element));
+                elementBytes(target.element));
           }
           return;
         }
@@ -146,8 +170,8 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
             Value value = load(input, from.pointers[inputAt(s.packed)],
                                tileOffset(input, 0, 0, vector, s.lanes),
                                s.lanes, lastMask);
-            store(target, to, Quantity::of(vector * s.lanes), value, s.lanes,
-                  {});
+            store(target, to, Quantity::of(vector * s.lanes), toPanel(value),
+                  s.lanes, {});
           }
           return;
         }
@@ -183,15 +207,16 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
     std::function<void(ArrayRef<int>, const State &, Value)> scalars =
         [&](ArrayRef<int> rest, const State &from, Value to) {
           if (rest.empty() && s.pairs) {
-            Value both = loadPair(from.pointers[inputAt(s.packed)], isHalf);
+            Value both =
+                loadPair(s.packed, from.pointers[inputAt(s.packed)], isHalf);
             LLVM::StoreOp::create(b, loc, both, to,
-                                  elementBytes(input.element));
+                                  elementBytes(target.element));
             return;
           }
           if (rest.empty()) {
             Value value = load(input, from.pointers[inputAt(s.packed)],
                                Quantity::of(0), 1, {});
-            return store(target, to, Quantity::of(0), value, 1, {});
+            return store(target, to, Quantity::of(0), toPanel(value), 1, {});
           }
           int dim = rest.front();
           Quantity size = dim == s.vec     ? count

@@ -303,6 +303,22 @@ SmallVector<Value> NestEmitter::emitPairs(const Quantity &size,
   return emitPair(advance(state, dim, whole), tile, sums, true);
 }
 
+Value NestEmitter::addPairs(Value sum, Value x, Value y) {
+  auto call = [&](StringRef name, ValueRange operands) {
+    return LLVM::CallIntrinsicOp::create(b, loc, sum.getType(),
+                                         b.getStringAttr(name), operands)
+        .getResult(0);
+  };
+  if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
+    return call("llvm.x86.avx512bf16.dpbf16ps.512", {sum, x, y});
+  // With VNNI LLVM makes one instruction of both.
+  Value products = call(s.lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                        : s.lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                       : "llvm.x86.sse2.pmadd.wd",
+                        {x, y});
+  return arith::AddIOp::create(b, loc, sum, products);
+}
+
 SmallVector<Value> NestEmitter::emitPair(const State &state, const Tile &tile,
                                          ArrayRef<Value> accumulators,
                                          bool isHalf) {
@@ -318,18 +334,15 @@ SmallVector<Value> NestEmitter::emitPair(const State &state, const Tile &tile,
                   Quantity::of(2 * vector * s.lanes)),
         elementBytes(rows.element)));
   for (int64_t row : llvm::seq(tile.rows)) {
-    Value both = loadPair(pointerAt(rows, state.pointers[rowsAt],
+    Value both = loadPair(1 - s.packed,
+                          pointerAt(rows, state.pointers[rowsAt],
                                     tileOffset(rows, row, 0, 0, s.lanes)),
                           isHalf);
     both = vector::BroadcastOp::create(b, loc, words, both);
     both = LLVM::BitcastOp::create(b, loc, pairs, both);
     for (int64_t vector : llvm::seq(tile.vectors)) {
       Value &sum = sums[row * tile.vectors + vector];
-      sum = LLVM::CallIntrinsicOp::create(
-                b, loc, sum.getType(),
-                b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-                ValueRange{sum, both, panels[vector]})
-                .getResult(0);
+      sum = addPairs(sum, both, panels[vector]);
     }
   }
   return sums;

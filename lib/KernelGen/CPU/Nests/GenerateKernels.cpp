@@ -539,7 +539,7 @@ static void generate(linalg::GenericOp op, const cpu::ScheduleTarget &target,
       threads = 1;
       if (schedule.packed >= 0 && !hasFixedPanel(*nest, schedule)) {
         schedule.packed = -1;
-        schedule.pairs = false;
+        schedule.pairs = schedule.widens = false;
       }
     }
   cpu::emitNest(builder, *nest, schedule, threads);
@@ -573,6 +573,10 @@ struct GenerateCpuKernelsPass final
     }
     cpu::splitComplex(getOperation());
     ModuleOp module = getOperation();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      ShardSizes sizes(function);
+      cpu::widenFactors(function, sizes, {vectorBits, exact, dotBf16});
+    }
     Tiles tiles(dyn_cast_or_null<DictionaryAttr>(
                     module->getDiscardableAttr(tune::kTiles)),
                 listTiles);

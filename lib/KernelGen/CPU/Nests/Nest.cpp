@@ -284,10 +284,8 @@ static Access inputOf(Arith &arith, Value operand, AffineMap map,
   return access; // no pointer: the body takes the operand itself
 }
 
-/// The size of dim `dim`, read off an operand that is indexed by it alone; one
-/// of which a table says it, if there is one.
-static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
-                       ArrayRef<int64_t> ranges, ShardSizes &sizes) {
+Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
+                ArrayRef<int64_t> ranges, ShardSizes &sizes) {
   if (!ShapedType::isDynamic(ranges[dim]))
     return Quantity::of(ranges[dim]);
   Quantity found;

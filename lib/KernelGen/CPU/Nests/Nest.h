@@ -156,8 +156,11 @@ struct Schedule {
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none
-  /// The last reduction dim goes in pairs of bf16: a row's are side by side,
-  /// and in the panel those of each lane do.
+  /// The panel holds what the body makes of a narrower number before it
+  /// multiplies it.
+  bool widens = false;
+  /// The last reduction dim goes in pairs of bf16, or of integers of 16 bits: a
+  /// row's are side by side, and in the panel those of each lane do.
   bool pairs = false;
   /// Reduction dims looped over outside everything else, with sums kept in
   /// memory; the last of them in steps of `block`, which `reductions` walks.
@@ -182,6 +185,25 @@ struct PartOfComplex {
 std::optional<PartOfComplex> partOfComplex(mlir::Value memref);
 /// The buffer of complex elements that `value` is a part of; others unchanged.
 mlir::Value wholeOf(mlir::Value value);
+
+/// How many iterations of `dim` `op` has, read off an operand that is indexed
+/// by it alone; a number that a table says, if there is one. `ranges` are those
+/// that types say.
+Quantity sizeOf(Arith &arith, mlir::linalg::GenericOp op, unsigned dim,
+                llvm::ArrayRef<int64_t> ranges, ShardSizes &sizes);
+/// The op of the body of `op`, a product, that makes a wider number of its
+/// input `input`; null if there is none, or others read that as well.
+mlir::Operation *widening(mlir::linalg::GenericOp op, unsigned input);
+/// `value` as numbers of `element`, as `extension` makes them wider.
+mlir::Value widened(mlir::OpBuilder &builder, mlir::Operation *extension,
+                    mlir::Value value, mlir::Type element);
+/// How often an element of a product's factor is read at least, where it pays
+/// to have it once as it is multiplied.
+inline constexpr int64_t kReadOften = 32;
+/// Gives products whose factors are narrow one that is not along their lanes as
+/// it is multiplied: f32 of f16, and what goes in pairs side by side.
+void widenFactors(mlir::func::FuncOp function, ShardSizes &sizes,
+                  const struct ScheduleTarget &target);
 
 /// Turns ops on complex buffers below `root` into ops on casts of them to
 /// parts, where `describe` can take those. Casts without users go afterwards.

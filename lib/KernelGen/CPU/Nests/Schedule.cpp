@@ -199,31 +199,48 @@ unsigned ScheduleChooser::work() const {
   return work;
 }
 
+bool ScheduleChooser::canPair(const Access &rows) const {
+  Type sum = nest.outputs[0].element;
+  bool isFloat = sum.isF32() && dotBf16 && !exact;
+  if (!isFloat && !sum.isInteger(32))
+    return false;
+  for (const Access &input : nest.inputs)
+    if (!input.pointer || input.part >= 0 ||
+        !(isFloat ? input.element.isBF16()
+                  : input.element.isInteger(16) ||
+                        (input.element.isInteger(8) && &input != &rows)))
+      return false;
+  // The body is x * y, each widened, and one sum.
+  linalg::GenericOp main = nest.main;
+  return llvm::all_of(
+             main.getBody()->without_terminator(),
+             [&](Operation &op) {
+               // As a signed number, which it is read as, it would be another
+               // one.
+               if (auto widened = dyn_cast<arith::ExtUIOp>(op))
+                 return !isFloat && widened.getIn().getType().isInteger(8);
+               return isFloat
+                          ? isa<arith::ExtFOp, arith::MulFOp, arith::AddFOp>(op)
+                          : isa<arith::ExtSIOp, arith::MulIOp, arith::AddIOp>(
+                                op);
+             }) &&
+         widening(main, 0) && widening(main, 1);
+}
+
 void ScheduleChooser::choosePairs(Schedule &s) const {
-  if (!dotBf16 || exact || !contraction || s.vecReduces || s.vec < 0 ||
-      s.lanes != 16 || !s.hoisted.empty() || s.reductions.empty())
+  if (!contraction || s.vecReduces || s.vec < 0 || s.lanes * 32 != bits ||
+      !s.hoisted.empty() || s.reductions.empty())
     return;
   int last = s.reductions.back();
   const Quantity &count = nest.dims[last].size;
   bool first = nest.inputs[0].usesDim(s.vec);
   const Access &panel = nest.inputs[first ? 0 : 1],
                &rows = nest.inputs[first ? 1 : 0];
-  if (!llvm::all_of(nest.inputs,
-                    [](const Access &input) {
-                      return input.element.isBF16() && input.pointer &&
-                             input.part < 0;
-                    }) ||
-      !nest.outputs[0].element.isF32() || rows.usesDim(s.vec) ||
-      !rows.isContiguous(last) || !panel.usesDim(last) ||
+  if (!canPair(rows) || rows.usesDim(s.vec) || !rows.isContiguous(last) ||
+      !panel.usesDim(last) ||
       !(panel.isContiguous(s.vec) || panel.isContiguous(last)) ||
       !(count.fixed || count.multiple() % 2 == 0) || size(last) < 16 ||
-      reuse(panel) < 32)
-    return;
-  // The body is x * y, each widened, and one sum.
-  linalg::GenericOp main = nest.main;
-  if (!llvm::all_of(main.getBody()->without_terminator(), [](Operation &op) {
-        return isa<arith::ExtFOp, arith::MulFOp, arith::AddFOp>(op);
-      }))
+      reuse(panel) < kReadOften)
     return;
   s.pairs = true;
   s.packed = first ? 0 : 1;

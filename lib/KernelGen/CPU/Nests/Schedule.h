@@ -90,8 +90,14 @@ private:
   /// in all that is stored, or -1.
   int findInterleavedRow(int dim) const;
   double cost(int dim) const;
-  /// Sums of products of bf16 in f32, two products at a time.
+  /// Sums of products of bf16 in f32, or of integers of at most 16 bits in
+  /// i32, two products at a time.
   void choosePairs(Schedule &s) const;
+  /// Whether types and body are those of such sums; `rows` is the input that is
+  /// not along the lanes.
+  bool canPair(const Access &rows) const;
+  /// Bytes of an element of the panel of `s`.
+  int64_t panelElementBytes(const Schedule &s) const;
   /// Where the estimate has one vector at most, or a mask is little beside what
   /// is computed, one copy of the body will do.
   bool masksAll(const Schedule &s) const;
@@ -173,6 +179,9 @@ private:
   /// may be: the last loop over the smallest stride.
   void orderReductions(Schedule &s) const;
   void choosePacking(Schedule &s) const;
+  /// What many tiles read of floats that are multiplied as wider ones is
+  /// packed, so that each is made wider once.
+  void chooseWidening(Schedule &s) const;
   /// Elements of the inputs that a tile's loops step over, without `except`;
   /// `count` iterations of `some`.
   int64_t footprint(ArrayRef<int> except, int some = -1,

@@ -86,6 +86,37 @@ void ScheduleChooser::choosePacking(Schedule &s) const {
         panel <= (2 << 20))
       s.packed = i;
   }
+  chooseWidening(s);
+}
+
+int64_t ScheduleChooser::panelElementBytes(const Schedule &s) const {
+  const Access &input = nest.inputs[s.packed];
+  if (s.pairs)
+    return 2;
+  return elementBytes(
+      s.widens ? widening(nest.main, s.packed)->getResult(0).getType()
+               : input.element);
+}
+
+void ScheduleChooser::chooseWidening(Schedule &s) const {
+  // A tile of a product reads an element of one row for all rows alike.
+  auto isOfProduct = [&](size_t i) {
+    const Access &input = nest.inputs[i];
+    linalg::GenericOp op = nest.main;
+    return input.usesDim(s.vec) && (s.row < 0 || !input.usesDim(s.row)) &&
+           op.getMatchingIndexingMap(op.getDpsInputOperand(i))
+               .isProjectedPermutation() &&
+           reuse(input) >= kReadOften;
+  };
+  for (auto [i, input] : llvm::enumerate(nest.inputs)) {
+    bool isNarrow =
+        input.element.isF16() || (input.element.isBF16() && !dotBf16);
+    if (!isNarrow || input.part >= 0 || !isOfProduct(i) ||
+        (s.packed >= 0 && s.packed != int(i)) || !widening(nest.main, i))
+      continue;
+    s.packed = i;
+    s.widens = true;
+  }
 }
 
 int64_t ScheduleChooser::footprint(ArrayRef<int> except, int some,

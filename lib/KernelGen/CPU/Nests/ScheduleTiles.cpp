@@ -464,7 +464,7 @@ int ScheduleChooser::findPanel(const Schedule &s) const {
 
 int64_t ScheduleChooser::panelBytes(const Schedule &s) const {
   const Access &input = nest.inputs[s.packed];
-  int64_t bytes = s.vectors * s.lanes * elementBytes(input.element);
+  int64_t bytes = s.vectors * s.lanes * panelElementBytes(s);
   for (int dim : s.reductions)
     if (input.usesDim(dim) &&
         llvm::MulOverflow(
@@ -534,6 +534,7 @@ std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
       return std::nullopt;
     bool isOther = chosen.packed < 0 || panel != chosen.packed;
     s.packed = tile.panel ? panel : -1;
+    s.widens = chosen.widens && s.packed == chosen.packed;
     constexpr int64_t kMostBytes = 4 << 20;
     if (tile.panel && isOther && (s.pairs || panelBytes(s) > kMostBytes))
       return std::nullopt;

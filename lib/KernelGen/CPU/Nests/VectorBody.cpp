@@ -178,6 +178,13 @@ evaluateBody(OpBuilder &builder, Block &body, ArrayRef<Value> arguments,
                      mask, isSideBySide && isSideBySide(load)));
       continue;
     }
+    // A number that is wide already.
+    if (isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+        getElementTypeOrSelf(operands[0].getType()) ==
+            op.getResult(0).getType()) {
+      map.map(op.getResult(0), operands[0]);
+      continue;
+    }
     if (!isVector || lanes == 1) {
       builder.clone(op, map);
       continue;
