@@ -54,6 +54,7 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addNestedPass<func::FuncOp>(createSumAfterLoopsPass());
     pm.addPass(createMakeReproduciblePass());
   }
+  pm.addNestedPass<func::FuncOp>(createRaiseGathersPass());
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
   // While both sums are of whole tensors: between them there may be ranks.
   pm.addNestedPass<func::FuncOp>(createDropUnitSumsPass());

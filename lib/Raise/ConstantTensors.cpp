@@ -2,6 +2,7 @@
 #include "ConstantTensors.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -341,4 +342,14 @@ bool ConstantTensors::computeSum(Operation *op, Elements &result) {
   for (auto [i, place] : llvm::enumerate(originsOf(shape, steps)))
     result[place] += (*input)[i];
   return true;
+}
+
+bool raise::isOpen(Operation *op, ArrayRef<int64_t> shape) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return false;
+  return llvm::any_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp mesh) {
+    return llvm::any_of(
+        shape, [&](int64_t size) { return mesh.getMesh().isOpen(size); });
+  });
 }

@@ -38,6 +38,10 @@ private:
   int64_t steps = 0;
 };
 
+/// True if one of `shape`, of a tensor in the module around `op`, stands for a
+/// size that is said when the program is run.
+bool isOpen(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
+
 } // namespace shardc::raise
 
 #endif // SHARDC_LIB_RAISE_CONSTANTTENSORS_H

@@ -110,23 +110,12 @@ struct ShowBandsPass final : shardc::impl::ShowBandsPassBase<ShowBandsPass> {
   }
 
 private:
-  /// True if one of `shape` is a placeholder.
-  bool isOpen(ArrayRef<int64_t> shape) {
-    auto module = getOperation()->getParentOfType<ModuleOp>();
-    if (!module)
-      return false;
-    return llvm::any_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp mesh) {
-      return llvm::any_of(
-          shape, [&](int64_t size) { return mesh.getMesh().isOpen(size); });
-    });
-  }
-
   bool show(stablehlo::DotGeneralOp op, unsigned number, int64_t rowDim,
             ConstantTensors &constants) {
     Value matrix = op->getOperand(number);
     auto type = dyn_cast<RankedTensorType>(matrix.getType());
     if (!type || type.getRank() != 2 || !type.hasStaticShape() ||
-        !isa<FloatType>(type.getElementType()) || isOpen(type.getShape()))
+        !isa<FloatType>(type.getElementType()) || isOpen(op, type.getShape()))
       return false;
     // Shorter numbers are zero where what they are made of is.
     Value wide = matrix;

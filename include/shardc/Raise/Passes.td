@@ -660,6 +660,31 @@ def SumAfterLoopsPass : Pass<"spmd-sum-after-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
 
+def RaiseGathersPass : Pass<"spmd-raise-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Gathers by indices that are known become slices and repetitions.";
+  let description = [{
+    A gather along one dim whose indices follow from constants and sizes alone, as of resizing by the nearest element, becomes a slice where it takes every so many elements of the dim, with a reverse
+    where it takes them backwards, and a broadcast and a reshape where it takes each as often. Leaves other indices, those outside of the dim aside, which a gather takes as its first or last element; and extents that are open.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(func.func(spmd-raise-gathers))
+    func.func @main(%x: tensor<5x3xf32>) -> tensor<4x3xf32> {
+      %i = stablehlo.constant dense<[1, 1, 3, 3]> : tensor<4xi32>
+      %y = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}> : (tensor<5x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
+      return %y : tensor<4x3xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<5x3xf32>) -> tensor<4x3xf32> {
+      %c = stablehlo.constant dense<[1, 1, 3, 3]> : tensor<4xi32>
+      %0 = stablehlo.slice %arg0 [1:4:2, 0:3] : (tensor<5x3xf32>) -> tensor<2x3xf32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [0, 2] : (tensor<2x3xf32>) -> tensor<2x2x3xf32>
+      %2 = stablehlo.reshape %1 : (tensor<2x2x3xf32>) -> tensor<4x3xf32>
+      return %2 : tensor<4x3xf32>
+    }
+    ```
+  }];
+}
+
 def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
   let summary = "Recognise rolls and paddings that read the tensor itself.";
   let description = [{
