@@ -20,13 +20,17 @@ static int64_t dimOf(Value tensor, int64_t fromEnd) {
   return type.getDimSize(type.getRank() - fromEnd);
 }
 
-/// Loops over fewer columns cost less than a call of the runtime; over fewer
-/// rows of Hessenberg's form, less than its panels.
+/// Loops over fewer columns of a square matrix cost less than a call of the
+/// runtime; over fewer rows of Hessenberg's form, less than its panels.
 static constexpr int64_t kReflectedColumns = 16, kReducedRows = 48;
 
+/// Of few columns the runtime has vectors along the rows, where loops have them
+/// along the columns: so it is for tall matrices of as many multiplications.
 static bool isForRuntime(Lowerer &l, Value matrices, int64_t from) {
-  return !l.manyThreads &&
-         std::min(dimOf(matrices, 1), dimOf(matrices, 2)) >= from;
+  int64_t rows = dimOf(matrices, 2), columns = dimOf(matrices, 1);
+  bool isTall = columns >= 2 && rows >= 8 * columns &&
+                rows * columns * columns >= from * from * from;
+  return !l.manyThreads && (std::min(rows, columns) >= from || isTall);
 }
 
 /// Sizes of taus: `count` for each matrix.

@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --spmd-lower-to-linalg | FileCheck %s
 // RUN: shard-opt %s --spmd-lower-to-linalg=many-threads | FileCheck %s --check-prefix=DEVICE
-// From 16 rows and columns on the runtime makes and multiplies reflectors, for Hessenberg's form from 48; there is none on devices.
+// From 16 rows and columns on, and of tall matrices that take as many multiplications, the runtime makes and multiplies reflectors, for Hessenberg's form from 48; there is none on devices.
 // DEVICE-NOT: kernel.
 
 // CHECK-LABEL: func.func @tall(
@@ -24,7 +24,26 @@ func.func @form(%a: tensor<48x48xcomplex<f32>>) -> tensor<48x48xcomplex<f32>> {
 // CHECK-LABEL: func.func @few_columns(
 //   CHECK-NOT:   kernel.qr
 //       CHECK:   scf.for
-func.func @few_columns(%a: tensor<40x15xf32>) -> tensor<40x15xf32> {
-  %qr:2 = solver.qr %a : (tensor<40x15xf32>) -> (tensor<40x15xf32>, tensor<15xf32>)
-  return %qr#0 : tensor<40x15xf32>
+func.func @few_columns(%a: tensor<18x15xf32>) -> tensor<18x15xf32> {
+  %qr:2 = solver.qr %a : (tensor<18x15xf32>) -> (tensor<18x15xf32>, tensor<15xf32>)
+  return %qr#0 : tensor<18x15xf32>
+}
+
+// CHECK-LABEL: func.func @few_columns_of_many_rows(
+//   CHECK-NOT:   scf.for
+//       CHECK:   %[[QR:.*]]:2 = kernel.qr
+//       CHECK:   kernel.householder_product ins(%[[QR]]#0, %[[QR]]#1
+func.func @few_columns_of_many_rows(%a: tensor<256x4xf32>) -> tensor<256x4xf32> {
+  %qr:2 = solver.qr %a : (tensor<256x4xf32>) -> (tensor<256x4xf32>, tensor<4xf32>)
+  %q = solver.householder_product %qr#0, %qr#1 : (tensor<256x4xf32>, tensor<4xf32>) -> tensor<256x4xf32>
+  return %q : tensor<256x4xf32>
+}
+
+// Many columns of few rows: loops have vectors along the columns.
+// CHECK-LABEL: func.func @wide(
+//   CHECK-NOT:   kernel.qr
+//       CHECK:   scf.for
+func.func @wide(%a: tensor<4x256xf32>) -> tensor<4x256xf32> {
+  %qr:2 = solver.qr %a : (tensor<4x256xf32>) -> (tensor<4x256xf32>, tensor<4xf32>)
+  return %qr#0 : tensor<4x256xf32>
 }
