@@ -155,9 +155,29 @@ static double needed(const Exchange &exchange) {
   return sum;
 }
 
+/// Whether ranks own different parts of `dim`.
+static bool isCut(const DimExchange &dim) {
+  return dim.ownedFormula || !llvm::all_equal(dim.owned);
+}
+
+/// Whether one axis cuts two of the dims: blocks that are one behind the other
+/// in one exchange, and in another dim side by side in another. No tensor has
+/// both.
+static bool cutsTwoDims(const Exchange &exchange) {
+  llvm::SmallDenseSet<int64_t> seen;
+  for (const DimExchange &dim : exchange.dims)
+    if (isCut(dim))
+      for (int64_t axis : dim.axes)
+        if (!seen.insert(axis).second)
+          return true;
+  return false;
+}
+
 /// The exchange that needs what `a` and `b` need, which have the same dims;
 /// nullopt if they cut one differently, or want different things outside it.
 static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
+  if (cutsTwoDims(a))
+    return std::nullopt;
   Exchange result = a;
   for (auto [dim, other] : llvm::zip_equal(result.dims, b.dims)) {
     int64_t size = a.globalShape[dim.dim];

@@ -250,3 +250,18 @@ func.func @whole_ring(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>)
   %b = local.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:12, 0:4, 4:8] by #blocks -> #spmd.formula<rotate [2, 0] (#blocks)>>] reason "block 2" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
   return %a, %b : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// Of all blocks that are one behind the other, everybody takes the first; of the same blocks side by side, what is next to
+// its own. No tensor has its blocks in both ways.
+// CHECK-LABEL: func @behind_and_beside
+// CHECK-COUNT-2: local.halo_exchange
+// CHECK-NOT: local.halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @behind_and_beside(%x: tensor<1x3xf32>) -> (tensor<?x3xf32>, tensor<1x?xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %first = local.halo_exchange %x [<dim 0 along ["i"] : [0:1, 1:2] -> [0:1, 0:2]>] reason "first" on @mesh : tensor<1x3xf32> -> tensor<?x3xf32>
+  %beside = local.halo_exchange %x [<dim 1 along ["i"] : [0:3, 3:6] -> [0:3, 2:7]>] fill %zero : tensor<f32> reason "beside" on @mesh : tensor<1x3xf32> -> tensor<1x?xf32>
+  return %first, %beside : tensor<?x3xf32>, tensor<1x?xf32>
+}
