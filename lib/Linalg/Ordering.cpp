@@ -3,13 +3,15 @@
 // Lines along the dim are sorted each by itself, stable whatever is asked.
 // Where a comparator compares elements of one operand by their value alone, as
 // nearly all do, and for many threads, they stay an op, kernel.lines: the
-// runtime sorts such lines, and kernels of GPUs any. Others are sorted here: a
+// runtime sorts such lines, and kernels of GPUs any. Several keys, and parts of
+// complex numbers, are as many sorts. Others are sorted here: a
 // bottom-up merge sort of the line's positions, so that several operands move
 // once, at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Kernel/IR/KernelLines.h"
@@ -213,14 +215,19 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A comparator of elements of one operand by their values.
-struct KeyOrder {
+enum class Part { Whole, Real, Imaginary };
+/// What a comparator compares: elements of an operand, or a part of them.
+struct SortKey {
   unsigned operand = 0;
+  Part part = Part::Whole;
   spmd::LineOrderAttr order; ///< null: the runtime has none
+  bool operator==(const SortKey &) const = default;
 };
-/// An argument of a comparator, or that with zeros of one sign and one NaN.
+/// An argument of a comparator, or a part of it, or that with zeros of one sign
+/// and one NaN.
 struct KeyArgument {
   BlockArgument arg;
+  Part part = Part::Whole;
   bool isNumber = false;
 };
 } // namespace
@@ -259,13 +266,24 @@ static Value replaced(Value value, bool isNaN, Value &other) {
              : Value();
 }
 
+/// An argument, or a part of one.
+static KeyArgument plainArgument(Value value) {
+  if (auto real = value.getDefiningOp<stablehlo::RealOp>())
+    return {dyn_cast<BlockArgument>(real.getOperand()), Part::Real};
+  if (auto imaginary = value.getDefiningOp<stablehlo::ImagOp>())
+    return {dyn_cast<BlockArgument>(imaginary.getOperand()), Part::Imaginary};
+  return {dyn_cast<BlockArgument>(value)};
+}
+
 static KeyArgument keyArgument(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value))
-    return {arg};
+  if (KeyArgument plain = plainArgument(value); plain.arg)
+    return plain;
   Value inner, x, tested = replaced(value, /*isNaN=*/true, inner);
   if (!tested || replaced(inner, /*isNaN=*/false, x) != tested || x != tested)
     return {};
-  return {dyn_cast<BlockArgument>(tested), true};
+  KeyArgument argument = plainArgument(tested);
+  argument.isNumber = true;
+  return argument;
 }
 
 /// How the runtime compares plain values of `type`; none: it cannot.
@@ -299,30 +317,73 @@ static spmd::LineOrderAttr orderOf(Type type, bool isNumber,
   return spmd::LineOrderAttr::get(type.getContext(), *comparison, isDescending);
 }
 
-static KeyOrder keyOrder(Region &comparator) {
-  Block &block = comparator.front();
-  Operation *end = block.getTerminator();
-  auto compare = end->getNumOperands() == 1
-                     ? end->getOperand(0).getDefiningOp<stablehlo::CompareOp>()
-                     : stablehlo::CompareOp();
-  using D = stablehlo::ComparisonDirection;
-  if (!compare || (compare.getComparisonDirection() != D::LT &&
-                   compare.getComparisonDirection() != D::GT))
-    return {};
+/// What `value` compares two arguments of one operand by, in `directions`; of
+/// equality the order is ascending.
+static std::optional<SortKey>
+keyOf(Value value, ArrayRef<stablehlo::ComparisonDirection> directions) {
+  auto compare = value.getDefiningOp<stablehlo::CompareOp>();
+  if (!compare ||
+      !llvm::is_contained(directions, compare.getComparisonDirection()))
+    return std::nullopt;
   Type type = elementType(compare.getLhs().getType());
   // Otherwise NaN is neither before nor behind a number.
   if (isa<FloatType>(type) &&
       compare.getCompareType() != stablehlo::ComparisonType::TOTALORDER)
-    return {};
+    return std::nullopt;
   KeyArgument x = keyArgument(compare.getLhs()),
               y = keyArgument(compare.getRhs());
-  if (!x.arg || !y.arg || x.arg.getOwner() != &block ||
-      y.arg.getOwner() != &block || x.isNumber != y.isNumber ||
+  if (!x.arg || !y.arg || x.arg.getOwner() != y.arg.getOwner() ||
+      x.isNumber != y.isNumber || x.part != y.part ||
       (x.arg.getArgNumber() ^ y.arg.getArgNumber()) != 1)
-    return {};
+    return std::nullopt;
+  using D = stablehlo::ComparisonDirection;
   bool isDescending = compare.getComparisonDirection() == D::GT;
-  isDescending ^= x.arg.getArgNumber() > y.arg.getArgNumber();
-  return {x.arg.getArgNumber() / 2, orderOf(type, x.isNumber, isDescending)};
+  if (compare.getComparisonDirection() != D::EQ)
+    isDescending ^= x.arg.getArgNumber() > y.arg.getArgNumber();
+  return SortKey{x.arg.getArgNumber() / 2, x.part,
+                 orderOf(type, x.isNumber, isDescending)};
+}
+
+/// The keys by which `comparator` compares, those of most weight first; none
+/// where it does anything else. Several are written a < a' or (a = a' and ...).
+static SmallVector<SortKey> keysOf(Region &comparator) {
+  using D = stablehlo::ComparisonDirection;
+  Operation *end = comparator.front().getTerminator();
+  if (end->getNumOperands() != 1)
+    return {};
+  Value rest = end->getOperand(0);
+  SmallVector<SortKey> keys;
+  while (true) {
+    if (std::optional<SortKey> last = keyOf(rest, {D::LT, D::GT})) {
+      keys.push_back(*last);
+      return keys;
+    }
+    auto either = rest.getDefiningOp<stablehlo::OrOp>();
+    if (!either)
+      return {};
+    std::optional<SortKey> key;
+    stablehlo::AndOp both;
+    for (auto [first, second] : {std::pair(either.getLhs(), either.getRhs()),
+                                 std::pair(either.getRhs(), either.getLhs())})
+      if (auto then = second.getDefiningOp<stablehlo::AndOp>();
+          then && (key = keyOf(first, {D::LT, D::GT}))) {
+        both = then;
+        break;
+      }
+    if (!both || !key->order)
+      return {};
+    SortKey same = *key;
+    same.order = spmd::LineOrderAttr::get(key->order.getContext(),
+                                          key->order.getComparison(), false);
+    rest = {};
+    for (auto [first, second] : {std::pair(both.getLhs(), both.getRhs()),
+                                 std::pair(both.getRhs(), both.getLhs())})
+      if (!rest && keyOf(first, {D::EQ}) == same)
+        rest = second;
+    if (!rest)
+      return {};
+    keys.push_back(*key);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,6 +398,162 @@ static bool isPosition(Value value, int64_t dim) {
          (type.isInteger(32) || type.isInteger(64));
 }
 
+/// `x`, or 0 for a zero of any sign and NaN for any NaN.
+static Value oneOfEach(Lowerer &l, Value x) {
+  Type type = x.getType();
+  auto is = [&](arith::CmpFPredicate how, Value y) {
+    return arith::CmpFOp::create(l.b, how, x, y).getResult();
+  };
+  auto nan = l.constant(FloatAttr::get(
+      type, APFloat::getNaN(cast<FloatType>(type).getFloatSemantics())));
+  Value zero = l.zero(type);
+  Value number = arith::SelectOp::create(
+      l.b, is(arith::CmpFPredicate::OEQ, zero), zero, x);
+  return arith::SelectOp::create(l.b, is(arith::CmpFPredicate::UNO, x), nan,
+                                 number);
+}
+
+/// Whether `x` is before `y` in `order`; `type` is that of the source.
+static Value isBefore(Lowerer &l, spmd::LineOrderAttr order, Type type, Value x,
+                      Value y) {
+  if (isa<FloatType>(type)) {
+    if (order.getComparison() == spmd::LineComparison::Numbers)
+      for (Value *one : {&x, &y})
+        *one = oneOfEach(l, *one);
+    x = totalOrderKey(l.b, x);
+    y = totalOrderKey(l.b, y);
+  }
+  using P = arith::CmpIPredicate;
+  bool isUnsigned = order.getComparison() == spmd::LineComparison::Unsigned;
+  P how = order.getDescending() ? (isUnsigned ? P::ugt : P::sgt)
+                                : (isUnsigned ? P::ult : P::slt);
+  return arith::CmpIOp::create(l.b, how, x, y);
+}
+
+namespace {
+/// A sort by several keys, or by parts of complex elements: by the key of least
+/// weight first, then, stable, by each that has more. Each of these sorts is
+/// one that the runtime knows.
+class KeySorter {
+public:
+  KeySorter(Lowerer &l, stablehlo::SortOp op, int64_t dim,
+            ArrayRef<SortKey> keys)
+      : l(l), op(op), dim(dim), keys(keys) {}
+
+  void emit() {
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      addColumns(i);
+    for (size_t left = keys.size(); left > 0; --left) {
+      sortBy(keys[left - 1]);
+      // What no key that is left reads, nor anybody else, moves no more.
+      llvm::erase_if(columns, [&](const Column &column) {
+        return op.getResult(column.operand).use_empty() &&
+               llvm::none_of(
+                   keys.take_front(left - 1),
+                   [&](const SortKey &key) { return column.is(key); });
+      });
+    }
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      if (!op.getResult(i).use_empty())
+        l.set(op.getResult(i), joined(i));
+  }
+
+private:
+  /// An operand, or a part of it.
+  struct Column {
+    unsigned operand;
+    Part part;
+    Value value;
+    bool is(const SortKey &key) const {
+      return operand == key.operand && part == key.part;
+    }
+  };
+
+  void addColumns(unsigned operand) {
+    bool isKey = false, isCut = false;
+    for (const SortKey &key : keys)
+      if (key.operand == operand) {
+        isKey = true;
+        isCut |= key.part != Part::Whole;
+      }
+    if (!isKey && op.getResult(operand).use_empty())
+      return;
+    Value whole = l.tensor(op.getInputs()[operand]);
+    if (!isCut) {
+      columns.push_back({operand, Part::Whole, whole});
+      return;
+    }
+    for (Part part : {Part::Real, Part::Imaginary}) {
+      Type type =
+          cast<ComplexType>(elementType(whole.getType())).getElementType();
+      Value empty = l.empty(l.sizes(whole), type);
+      columns.push_back(
+          {operand, part,
+           l.map(whole, empty, [&](ValueRange args) -> SmallVector<Value> {
+             if (part == Part::Real)
+               return {complex::ReOp::create(l.b, type, args[0]).getResult()};
+             return {complex::ImOp::create(l.b, type, args[0]).getResult()};
+           })});
+    }
+  }
+
+  void sortBy(const SortKey &key) {
+    auto *found = llvm::find_if(
+        columns, [&](const Column &column) { return column.is(key); });
+    std::swap(*found, columns.front());
+    Type type = elementType(op.getInputs()[key.operand].getType());
+    if (auto whole = dyn_cast<ComplexType>(type))
+      type = whole.getElementType();
+    LineSorter sorter(
+        l,
+        llvm::map_to_vector(columns,
+                            [](const Column &column) { return column.value; }),
+        dim,
+        [&](ValueRange first, ValueRange second) {
+          return isBefore(l, key.order, type, first[0], second[0]);
+        },
+        key.order);
+    for (auto [column, value] :
+         llvm::zip_equal(columns, sorter.emit(sorter.sizes[dim], Type())))
+      column.value = value;
+  }
+
+  Value joined(unsigned operand) {
+    SmallVector<Value, 2> parts;
+    for (Part part : {Part::Whole, Part::Real, Part::Imaginary})
+      for (const Column &column : columns)
+        if (column.operand == operand && column.part == part)
+          parts.push_back(column.value);
+    if (parts.size() == 1)
+      return parts.front();
+    auto type = ComplexType::get(elementType(parts.front().getType()));
+    return l.map(parts, l.empty(l.sizes(parts.front()), type),
+                 [&](ValueRange args) -> SmallVector<Value> {
+                   return {
+                       complex::CreateOp::create(l.b, type, args[0], args[1])
+                           .getResult()};
+                 });
+  }
+
+  Lowerer &l;
+  stablehlo::SortOp op;
+  int64_t dim;
+  ArrayRef<SortKey> keys;
+  SmallVector<Column> columns;
+};
+} // namespace
+
+/// Whether the runtime sorts by these keys, one after the other.
+static bool areSortable(ArrayRef<SortKey> keys, stablehlo::SortOp op) {
+  return !keys.empty() && llvm::all_of(keys, [&](const SortKey &key) {
+    Type type = elementType(op.getInputs()[key.operand].getType());
+    // What compares a part of a complex number compares no other.
+    if (auto whole = dyn_cast<ComplexType>(type))
+      return key.part != Part::Whole && key.order;
+    return key.order && !isa<Float8E8M0FNUType>(type);
+  });
+}
+
 static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
   int64_t rank =
       cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
@@ -347,7 +564,15 @@ static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
   // By number: the key first, then what moves with it.
   SmallVector<unsigned> moved;
   std::optional<unsigned> position;
-  KeyOrder key = l.manyThreads ? KeyOrder() : keyOrder(op.getComparator());
+  SmallVector<SortKey> keys;
+  if (!l.manyThreads)
+    keys = keysOf(op.getComparator());
+  if ((keys.size() > 1 || (!keys.empty() && keys[0].part != Part::Whole)) &&
+      areSortable(keys, op)) {
+    KeySorter(l, op, dim, keys).emit();
+    return success();
+  }
+  SortKey key = keys.size() == 1 ? keys.front() : SortKey();
   if (!key.order) {
     moved = llvm::to_vector(llvm::seq<unsigned>(0, op.getInputs().size()));
   } else {
