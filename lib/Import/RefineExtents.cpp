@@ -386,6 +386,20 @@ void Refiner::noteResult(Operation *op) {
       .Default([](Operation *) {});
 }
 
+/// Notes what is padded where its number would be taken for something else: of
+/// n + 1 elements, beside an odd placeholder, for twice a half rounded up.
+void Refiner::notePadding(PadOp op) {
+  if (!placeholders)
+    return;
+  for (const WindowDim &dim : windowDimsOf(op)) {
+    int64_t size = op.getType().getDimSize(dim.result);
+    std::optional<int64_t> padded = windowsOf(dim);
+    if (padded && !extents.isConstant(*padded) &&
+        probe(*padded) != probe(idOf(size)))
+      use(*padded, op, "size", dim.result);
+  }
+}
+
 /// How many of the extents that are in use have a number that is taken for
 /// another one's, which is not equal in all bindings that are looked at.
 int64_t Refiner::countCollisions(const Extents &named) const {

@@ -80,6 +80,12 @@ static std::vector<int64_t> shapeOf(const std::vector<int64_t> &values) {
   return shape;
 }
 
+static std::vector<int64_t> negated(std::vector<int64_t> values) {
+  for (int64_t &value : values)
+    value = -value;
+  return values;
+}
+
 /// Quotients that an extent is made of.
 static void collectQuotients(const Extents &extents, int64_t extent,
                              std::set<int64_t> &quotients) {
@@ -93,39 +99,55 @@ static void collectQuotients(const Extents &extents, int64_t extent,
       collectQuotients(extents, operand, quotients);
 }
 
-std::map<std::vector<int64_t>, int64_t> Refiner::findAlike() {
-  struct Seen {
-    std::vector<int64_t> values;
-    std::set<int64_t> quotients;
-  };
-  std::map<std::vector<int64_t>, Seen> seen;
-  for (int64_t id : used) {
-    if (extents.isConstant(id))
-      continue;
-    std::vector<int64_t> values = probe(id);
-    Seen &of = seen[values];
-    of.values = values;
-    collectQuotients(extents, id, of.quotients);
+/// From the largest on, as each is to be less than those before it. Where
+/// `isApart`, each of `alike` has a place of its own, with what is less than it
+/// by a constant; else all that differ by constants have one.
+template <typename Range>
+static Renaming renamingOf(const Range &alike, bool isApart) {
+  std::map<int64_t, std::vector<int64_t>, std::greater<>> bySum;
+  for (const std::vector<int64_t> &values : alike)
+    bySum[std::accumulate(values.begin(), values.end(), int64_t(0))] = values;
+  Renaming renaming;
+  int64_t place = 0;
+  for (const auto &[sum, values] : bySum) {
+    auto &places = renaming[shapeOf(values)];
+    if (isApart || places.empty())
+      places.try_emplace(isApart ? values.front() : INT64_MAX, place++);
   }
-  // By sum, so that the largest come first.
-  std::map<int64_t, std::vector<int64_t>, std::greater<>> found;
-  for (const auto &[values, less] : seen)
-    for (const auto &[others, more] : seen) {
+  return renaming;
+}
+
+std::vector<Renaming> Refiner::findRenamings() {
+  std::map<std::vector<int64_t>, std::set<int64_t>> quotientsOf;
+  for (int64_t id : used)
+    if (!extents.isConstant(id))
+      collectQuotients(extents, id, quotientsOf[probe(id)]);
+  // By quotient the largest extent that differs from it by a constant.
+  std::map<std::vector<int64_t>, std::vector<int64_t>> largest;
+  for (const auto &[less, ofLess] : quotientsOf)
+    for (const auto &[more, ofMore] : quotientsOf) {
       std::set<int64_t> differences;
-      for (auto [value, other] : llvm::zip(values, others))
+      for (auto [value, other] : llvm::zip(less, more))
         differences.insert(other - value);
       if (differences != std::set<int64_t>{0, 1})
         continue;
-      for (int64_t quotient :
-           less.quotients.empty() ? more.quotients : less.quotients) {
-        std::vector<int64_t> of = probe(quotient);
-        found[std::accumulate(of.begin(), of.end(), int64_t(0))] = of;
+      for (int64_t quotient : ofLess.empty() ? ofMore : ofLess) {
+        std::vector<int64_t> values = probe(quotient);
+        // A half rounded up is - (-n / 2).
+        if (values.front() < 0)
+          values = negated(std::move(values));
+        std::vector<int64_t> most = values;
+        if (shapeOf(values) == shapeOf(less))
+          most = std::max(values, less);
+        largest[values] = std::max(largest[values], most);
       }
     }
-  std::map<std::vector<int64_t>, int64_t> places;
-  for (const auto &[sum, values] : found)
-    places.try_emplace(shapeOf(values), places.size());
-  return places;
+  if (largest.empty())
+    return {};
+  // A half rounded up is (n - 1) / 2 and one more, but may have to be more than
+  // n / 2, and that more than (n - 1) / 2.
+  return {renamingOf(llvm::make_first_range(largest), /*isApart=*/false),
+          renamingOf(llvm::make_second_range(largest), /*isApart=*/true)};
 }
 
 /// The number of an extent that is renamed, where it would have had `number`.
@@ -133,13 +155,20 @@ std::optional<int64_t> Refiner::newNumberOf(int64_t extent, int64_t number) {
   if (!placeholders || placeholders->renamed.empty() ||
       extents.isConstant(extent))
     return std::nullopt;
-  std::vector<int64_t> values = probe(extent), shape = shapeOf(values);
-  auto place = placeholders->renamed.find(shape);
-  if (place == placeholders->renamed.end())
+  std::vector<int64_t> values = probe(extent);
+  int64_t sign = values.front() < 0 ? -1 : 1;
+  if (sign < 0)
+    values = negated(std::move(values));
+  number *= sign;
+  auto alike = placeholders->renamed.find(shapeOf(values));
+  if (alike == placeholders->renamed.end())
     return std::nullopt;
-  auto [name, isNew] = names.try_emplace(std::move(shape), 0);
+  auto place = alike->second.lower_bound(values.front());
+  if (place == alike->second.end())
+    return std::nullopt;
+  auto [name, isNew] = names.try_emplace(place->second, 0);
   if (!isNew)
-    return name->second + values.front();
+    return sign * (name->second + values.front());
   auto isClear = [&](int64_t name) {
     for (int64_t times = 1; times <= timesBeside; ++times)
       for (int64_t beside = -2 * nearby; beside <= 2 * nearby; ++beside)
@@ -153,7 +182,7 @@ std::optional<int64_t> Refiner::newNumberOf(int64_t extent, int64_t number) {
   for (int64_t most = move + 3 * kLeastMove; move < most; ++move)
     if (isClear(number - move)) {
       name->second = number - move - values.front();
-      return number - move;
+      return sign * (number - move);
     }
   names.erase(name);
   return std::nullopt;

@@ -437,9 +437,10 @@ FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
                std::max<int64_t>(size - 1, 0) * between[d];
   }
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  return PadOp::create(b, type.clone(shape), padded.front(),
-                       op.getPaddingValue(), below, above, between)
-      .getResult();
+  auto pad = PadOp::create(b, type.clone(shape), padded.front(),
+                           op.getPaddingValue(), below, above, between);
+  notePadding(pad);
+  return pad.getResult();
 }
 
 FailureOr<Value> Refiner::refineConvolution(DynamicConvOp op) {

@@ -358,10 +358,11 @@ struct RefineShapesPass final
 
   /// Walks copies until placeholders meet all that the program asserts, and
   /// stand for nothing that it says itself. Where one number is two extents, it
-  /// looks for a way in which fewer are; the last is to rename extents, which
-  /// is done where `mayRename` says so of the best of the others.
-  FailureOr<Walk> walkOpen(func::FuncOp main, bool others,
-                           function_ref<bool(Refiner &)> mayRename) {
+  /// looks for a way in which fewer are; the last are to rename extents, as
+  /// `renamingsOf` says of the best of the others.
+  FailureOr<Walk>
+  walkOpen(func::FuncOp main, bool others,
+           function_ref<std::vector<Renaming>(Refiner &)> renamingsOf) {
     std::set<int64_t> numbers = numbersOf(main);
     auto kept = std::make_unique<Placeholders>();
     Placeholders &placeholders = *kept;
@@ -371,12 +372,21 @@ struct RefineShapesPass final
     OtherWays ways;
     bool renames = false, isWithNames = false;
     int64_t withoutNames = 0;
+    // From the last to the first; all but the last `lenient` have to tell all
+    // extents apart.
+    std::vector<Renaming> renamings;
+    size_t lenient = 0;
+    auto renameNext = [&] {
+      isWithNames = !renamings.empty();
+      placeholders.renamed = isWithNames ? renamings.back() : Renaming();
+      if (isWithNames)
+        renamings.pop_back();
+    };
     // Gives up what is only tried; false if there is nothing else.
     auto giveUp = [&] {
       if (!isWithNames)
         return ways.isTrying() && ways.next(placeholders);
-      placeholders.renamed.clear();
-      isWithNames = false;
+      renameNext();
       return true;
     };
     for (int walk = 0; walk < 256; ++walk) {
@@ -439,9 +449,13 @@ struct RefineShapesPass final
       if (!renames) {
         renames = true;
         withoutNames = refiner->getCollisions();
-        if (mayRename(*refiner)) {
-          placeholders.renamed = refiner->findAlike();
-          isWithNames = true;
+        renamings = renamingsOf(*refiner);
+        std::reverse(renamings.begin(), renamings.end());
+        // Then again, for one that leaves fewer.
+        lenient = renamings.size();
+        llvm::append_range(renamings, std::vector(renamings));
+        renameNext();
+        if (isWithNames) {
           copy.erase();
           continue;
         }
@@ -449,7 +463,8 @@ struct RefineShapesPass final
       if (isWithNames) {
         ScopedDiagnosticHandler quiet(&getContext(),
                                       [](Diagnostic &) { return success(); });
-        if (refiner->getCollisions() >= withoutNames || failed(verify(copy)) ||
+        int64_t most = renamings.size() < lenient ? withoutNames - 1 : 0;
+        if (refiner->getCollisions() > most || failed(verify(copy)) ||
             failed(check(main, copy, *refiner, placeholders))) {
           copy.erase();
           giveUp();
@@ -463,23 +478,28 @@ struct RefineShapesPass final
                                  "arguments (--shapes)");
   }
 
-  /// Whether extents are renamed with the usual placeholders.
-  bool renamesUsually(func::FuncOp main) {
+  /// How extents are renamed with the usual placeholders.
+  std::vector<Renaming> usualRenaming(func::FuncOp main) {
     ScopedDiagnosticHandler quiet(&getContext(),
                                   [](Diagnostic &) { return success(); });
-    FailureOr<Walk> usual = walkOpen(main, /*others=*/false, hasToRename);
-    if (succeeded(usual))
-      usual->open.erase();
-    return succeeded(usual) && !usual->placeholders->renamed.empty();
+    FailureOr<Walk> usual = walkOpen(main, /*others=*/false, renamingsToTry);
+    if (failed(usual))
+      return {};
+    usual->open.erase();
+    const Renaming &renamed = usual->placeholders->renamed;
+    return renamed.empty() ? std::vector<Renaming>() : std::vector{renamed};
   }
-  static bool hasToRename(Refiner &refiner) {
-    return refiner.getCollisions() > 0 && !refiner.findAlike().empty();
+  static std::vector<Renaming> renamingsToTry(Refiner &refiner) {
+    return refiner.getCollisions() > 0 ? refiner.findRenamings()
+                                       : std::vector<Renaming>();
   }
 
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
     FailureOr<Walk> walk = walkOpen(main, others, [&](Refiner &refiner) {
-      return others ? !refiner.findAlike().empty() && renamesUsually(main)
-                    : hasToRename(refiner);
+      if (!others)
+        return renamingsToTry(refiner);
+      return refiner.findRenamings().empty() ? std::vector<Renaming>()
+                                             : usualRenaming(main);
     });
     if (failed(walk))
       return failure();

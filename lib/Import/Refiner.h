@@ -35,6 +35,11 @@ struct Number {
 };
 using Numbers = llvm::SmallVector<Number>;
 
+/// Extents that are renamed: by what their values in probes differ by from the
+/// first, and the most that this one may be, which place they have among all
+/// others, from the largest on (RefineNames.cpp).
+using Renaming = std::map<std::vector<int64_t>, std::map<int64_t, int64_t>>;
+
 /// What stands for the extents of arguments.
 struct Placeholders {
   /// By argument and dim; those without an entry get the next prime.
@@ -47,9 +52,7 @@ struct Placeholders {
   /// Padding that is known below is the op's own; else it is put in front, as
   /// an extent that others can be told from.
   bool keepsPadding = false;
-  /// Quotients that are renamed, by what their values in probes differ by:
-  /// which place each has among them, from the largest on (RefineNames.cpp).
-  std::map<std::vector<int64_t>, int64_t> renamed;
+  Renaming renamed;
 };
 
 /// Placeholders are as large as can be, since small ones are beside numbers
@@ -142,8 +145,8 @@ public:
     });
   }
   /// Extents that have one number for some placeholders, and in some bindings,
-  /// but not in all: those to rename, as Placeholders::renamed.
-  std::map<std::vector<int64_t>, int64_t> findAlike();
+  /// but not in all: ways to rename them, the usual one first.
+  std::vector<Renaming> findRenamings();
   /// How dims were padded, in the order of ops; another walk does the same.
   using Paddings = std::vector<std::optional<PaddingChoice>>;
   const Paddings &getPaddings() const { return paddings; }
@@ -204,6 +207,7 @@ private:
   void noteStrides(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
                    llvm::ArrayRef<int64_t> other);
   void noteResult(mlir::Operation *op);
+  void notePadding(stablehlo::PadOp op);
   /// Values of an extent in probes; none where it has none in one of them.
   std::vector<int64_t> probe(int64_t extent);
   std::optional<int64_t> newNumberOf(int64_t extent, int64_t number);
@@ -246,9 +250,9 @@ private:
   Extents walked; ///< all that the walk noted
   /// Of all extents, for each probe.
   std::vector<std::vector<int64_t>> probes;
-  /// Of extents that are renamed, as Placeholders::renamed: how much the number
-  /// is more than the value in the first probe.
-  std::map<std::vector<int64_t>, int64_t> names;
+  /// By place among those that are renamed: how much the number is more than
+  /// the value in the first probe.
+  std::map<int64_t, int64_t> names;
   /// Their values in the bindings that are looked at.
   std::vector<std::vector<int64_t>> bindings;
   llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>

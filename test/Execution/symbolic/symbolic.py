@@ -795,6 +795,42 @@ def windows_of_any_gradient(x, a, b):
     return jax.grad(loss, (0, 1, 2))(x, a, b)
 
 
+def sums(x, window, stride):
+    return lax.reduce_window(x, 0.0, lax.add, (window, 1), (stride, 1), "VALID")
+
+
+@program(["n, 2"], [0], least=4)
+def half_beside_windows(x):
+    n = x.shape[0]
+    return x[::2][: n // 2] * 2, sums(x, 3, 2)
+
+
+@program(["n, 2"], [0], least=4)
+def halves_beside_windows(x):
+    """Of any n (n + 1) / 2 is one more than (n - 1) / 2, and n / 2 is one of the two: each is cut to the next."""
+    n, threes = x.shape[0], sums(x, 3, 2)
+    return x[::2][: n // 2] + x[1::2], x[1::2][: threes.shape[0]] + threes, sums(x, 4, 2)
+
+
+@program(["n, 2"], [0], least=4)
+def halves_beside_windows_gradient(x):
+    """Windows of 2 are padded to n + 1 elements, which beside an odd n is twice a half rounded up."""
+    n = x.shape[0]
+
+    def loss(x):
+        parts = x[::2][: n // 2] - x[1::2], sums(x, 2, 2), sums(x, 3, 2)
+        return sum((part * jnp.cos(part)).sum() for part in parts)
+
+    return jax.grad(loss)(x)
+
+
+@program(["n, 2"], [0], least=6)
+def thirds_beside_windows(x):
+    n = x.shape[0]
+    parts = lambda x: (x[::3][: n // 3] * 3, x[1::3][: n // 3], x[2::3], sums(x, 4, 3), sums(x, 5, 3))
+    return parts(x), jax.grad(lambda x: sum((part * jnp.cos(part)).sum() for part in parts(x)))(x)
+
+
 @program(["n, 4", "m, 4", "k, 4"], [0, 0, 0], constraints=["n >= m", "m >= k + 1", "k <= 1000"])
 def ordered_extents(x, y, z):
     """Extents of which the first is the largest, and the last no more than a placeholder is."""
