@@ -393,6 +393,26 @@ static ReduceWindowOp windowsOneApart(DynamicPadOp pad) {
   return fits ? windows : ReduceWindowOp();
 }
 
+/// A reshape to sizes that are numbers says what open extents have to be.
+LogicalResult Refiner::checkReshape(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape || !placeholders || !placeholders->renamed.empty())
+    return success();
+  auto operand = cast<RankedTensorType>(reshape.getOperand().getType());
+  auto result = cast<RankedTensorType>(reshape.getType());
+  if (!operand.hasStaticShape() || !result.hasStaticShape() ||
+      operand.getNumElements() == result.getNumElements())
+    return success();
+  for (int64_t size : operand.getShape())
+    for (int64_t dim : dimsOf(extents, idOf(size)))
+      return emitUnsupported(op, "'stablehlo.reshape' at ")
+             << userLocation(op->getLoc()) << " is to " << result
+             << ", which fits some extents of argument "
+             << extents[dim].operands[0] << ", dim " << extents[dim].operands[1]
+             << ", alone; give shapes of the arguments (--shapes)";
+  return success();
+}
+
 FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
   FailureOr<Numbers> low = numbersOf(op, op.getEdgePaddingLow(), "padding"),
                      high = numbersOf(op, op.getEdgePaddingHigh(), "padding");
@@ -758,7 +778,8 @@ LogicalResult Refiner::refineOp(Operation *op) {
     return LogicalResult(replaced);
   if (isa<ConvolutionOp, ReduceWindowOp, SelectAndScatterOp>(op))
     renameWindows(op);
-  if (failed(refineCollective(op)) || failed(import::inferResultShapes(op)))
+  if (failed(refineCollective(op)) || failed(import::inferResultShapes(op)) ||
+      failed(checkReshape(op)))
     return failure();
   noteResult(op);
   cutBehind(op);

@@ -189,6 +189,7 @@ private:
                                      mlir::ValueRange fills,
                                      llvm::MutableArrayRef<PaddedDim> dims);
   llvm::FailureOr<mlir::Value> refinePad(stablehlo::DynamicPadOp op);
+  llvm::LogicalResult checkReshape(mlir::Operation *op);
   void cutBehind(mlir::Operation *op);
   llvm::FailureOr<mlir::Value> refineConvolution(stablehlo::DynamicConvOp op);
   llvm::LogicalResult openExtents(mlir::BlockArgument argument);
