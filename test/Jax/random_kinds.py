@@ -2,9 +2,10 @@
 
 A kind is a function of a `Draw` and of the shapes of values that there are. It gives a function of these values with one
 result, or None where it has none for such shapes. What it does not draw by the `Draw` it must not draw at all: a program
-is a function of its number. Values are real, of f64, and lie between -1 and 1 or near to it.
+is a function of its number. Values are real, of one type, and lie between -1 and 1 or near to it.
 """
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +16,9 @@ import numpy as np
 from jax import lax
 
 Function = Callable[..., Any]
-REAL = jnp.float64
+REAL = jnp.dtype(os.environ.get("SHARDC_JAX_REAL", "float64"))
+ONE_DEVICE = "one"
+"""The axis of the mesh of JAX's CPU device."""
 JUMP = 0.0137
 """Where functions that jump do: not at 0, on whose other side a rounding may put a sum."""
 KINDS: dict[str, tuple[int, Callable[..., Function | None]]] = {}
@@ -436,25 +439,3 @@ def mapped(draw: Draw, shape: Sequence[int]) -> Function:
         lambda row: lax.dynamic_slice_in_dim(row, (3 * row.sum()).astype(int), 1), lambda row: jax.checkpoint(jnp.sin)(row) * row.max(),
     ])  # fmt: skip
     return lambda x: jax.vmap(apply, dim)(x)
-
-
-@kind()
-def manual_region(draw: Draw, shape: Sequence[int]) -> Function | None:
-    axis = draw.choice([*draw.axes])
-    ranks, dim, other = draw.axes[axis], draw.dim(shape), draw.dim(shape)
-    if shape[dim] % ranks:
-        return None
-    around = [(rank, (rank + 1) % ranks) for rank in range(ranks)]
-    bodies: list[Function] = [
-        lambda x: x + lax.psum(x, axis) / ranks, lambda x: x - lax.pmax(lax.stop_gradient(x), axis), lambda x: lax.ppermute(x, axis, around),
-        lambda x: x * lax.all_gather(x, axis).sum(), lambda x: x * lax.axis_index(axis) / ranks,
-        lambda x: lax.fori_loop(0, ranks - 1, lambda _, state: state / 2 + lax.ppermute(state, axis, around), x),
-        lambda x: jnp.concatenate([lax.ppermute(lax.slice_in_dim(x, 0, 1, axis=dim), axis, around), x], dim),
-    ]  # fmt: skip
-    if shape[dim] // ranks % ranks == 0:
-        bodies.append(lambda x: lax.psum_scatter(x, axis, scatter_dimension=dim, tiled=True))
-    before = after = jax.P(*[None] * dim, axis)
-    body = draw.choice(bodies)
-    if other != dim and shape[other] % ranks == 0 and draw.chance(0.3):
-        body, after = lambda x: lax.all_to_all(x, axis, other, dim, tiled=True), jax.P(*[None] * other, axis)
-    return lambda x: jax.shard_map(body, in_specs=before, out_specs=after)(x)

@@ -52,7 +52,7 @@ class Placed:
         mesh = axes or self.program.axes
         shardings = {number: [split(dim, axis, sizes=None if axes else sizes) for dim, axis, sizes in cuts]
                      for number, cuts in enumerate(self.cuts) if cuts}
-        with jax.set_mesh(self.program.mesh("cpu")):
+        with jax.set_mesh(self.program.mesh()):
             traced = jax.jit(lambda *arguments: self.program.results([*arguments], cuts=True))
             compiled = shardc.compile(traced, *self.program.arguments, mesh=mesh, in_shardings=shardings, reproducible=reproducible)
             results = compiled(*self.program.arguments)
