@@ -1464,6 +1464,58 @@ TEST(Emulator, FindsWhatWasNotPublished) {
   }
 }
 
+/// Blocks of one thread each: a counter of blocks that have begun, one of those
+/// that have added, and a sum. A block adds when all before it have.
+enum class Turn { Right, OutOfTurn, Never };
+
+template <Turn Fault> void addInTurn(Thread *thread, const int64_t *args) {
+  auto place = [&](int64_t index) {
+    return reinterpret_cast<char *>(args[0]) + index * 4;
+  };
+  auto atomic = [&](int64_t index) {
+    return static_cast<int32_t *>(shardrt_emulated_global(
+        thread, place(index), 4, SHARDRT_EMULATED_ATOMIC, "kernel.py:30"));
+  };
+  int32_t number = (*atomic(0))++;
+  int32_t turn = number + (Fault == Turn::Never && number > 2 ? 1 : 0);
+  while (Fault != Turn::OutOfTurn) {
+    shardrt_emulated_poll(thread, place(1), 1, "kernel.py:31");
+    if (*atomic(1) >= turn)
+      break;
+  }
+  shardrt_emulated_acquire(thread);
+  int32_t sum = *global<int32_t>(thread, args[0], 2, false);
+  *global<int32_t>(thread, args[0], 2, true) = 2 * sum + number;
+  shardrt_emulated_publish(thread, place(1));
+  *atomic(1) = number + 1;
+}
+
+TEST(Emulator, LetsBlocksAddInTurn) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result =
+        runPassOn(addInTurn<Turn::Right>, schedule, error);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(result[2], 247); // 2 * (... 2 * (2 * 0 + 0) + 1 ...) + 7
+  }
+}
+
+TEST(Emulator, FindsWhatIsAddedOutOfTurn) {
+  for (Schedule schedule : schedules) {
+    std::string error;
+    runPassOn(addInTurn<Turn::OutOfTurn>, schedule, error);
+    EXPECT_NE(error.find("race on device memory: 4 bytes are read"),
+              std::string::npos)
+        << error;
+    // Counted up, but not so far.
+    runPassOn(addInTurn<Turn::Never>, schedule, error);
+    EXPECT_NE(error.find("for a flag in device memory that nobody sets at "
+                         "kernel.py:31"),
+              std::string::npos)
+        << error;
+  }
+}
+
 TEST(Emulator, PoisonsSharedMemory) {
   std::string error;
   std::vector<int32_t> result =

@@ -164,7 +164,10 @@ struct Lane {
   int64_t groups = 0;       ///< of copies, closed
 
   // Of kernels whose blocks wait for flags of others (Flags.cpp).
-  uintptr_t awaited = 0; ///< the flag that it last found zero
+  uintptr_t looked = 0;  ///< the flag that it last looked at
+  int32_t found = 0;     ///< what it found
+  int32_t repeats = 0;   ///< looks before that found the same there
+  uintptr_t awaited = 0; ///< the flag that it last found zero, or stuck
   int32_t polls = 0;     ///< that found it so, one after another
   std::vector<Publication>
       noticed; ///< behind flags found set, not yet acquired

@@ -1,11 +1,12 @@
 //===- Flags.cpp - Flags in device memory between blocks ------------------===//
 //
-// A block waits for a flag that another sets. Blocks run one after another
-// here, so that a flag is set by a block that has ended, by this one, or never:
-// then whoever waits for it is reported. What others wrote may be read by who
-// found their flag set and then passed a fence; all else that is written by
-// one block of a kernel and touched by another is a race. Places are known by
-// their first byte: accesses that overlap in other ways are not compared.
+// A block waits for a flag that another sets, or counts up. Blocks run one
+// after another here, so that a flag is set by a block that has ended, by this
+// one, or never: then whoever waits for it is reported. What others wrote may
+// be read by who found their flag set and then passed a fence; all else that is
+// written by one block of a kernel and touched by another is a race. Places are
+// known by their first byte: accesses that overlap in other ways are not
+// compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,10 @@
 #include <algorithm>
 
 using namespace shardrt;
+
+/// Whoever finds one flag the same so often, one look after another, waits
+/// until it counts further.
+static constexpr int32_t kRepeats = 16;
 
 static uintptr_t hostOf(void *device) {
   auto tagged = static_cast<int64_t>(reinterpret_cast<uintptr_t>(device));
@@ -24,15 +29,20 @@ void BlockRunner::poll(Lane &lane, void *flag, bool check, const char *where) {
     global(lane, flag, sizeof(int32_t), /*writes=*/false, where);
   uintptr_t host = hostOf(flag);
   auto *value = reinterpret_cast<const int32_t *>(host);
-  if (*value == 0) {
+  bool isSame = lane.looked == host && lane.found == *value;
+  lane.repeats = isSame ? lane.repeats + 1 : 0;
+  if (*value == 0 || lane.repeats > kRepeats) {
     ++lane.polls;
     lane.awaited = host;
     lane.where = where;
     suspend(lane);
   }
+  bool counted = !isSame || lane.found != *value;
+  lane.looked = host;
+  lane.found = *value;
   if (*value == 0)
     return;
-  if (lane.awaited == host)
+  if (lane.awaited == host && (counted || lane.repeats <= kRepeats))
     lane.polls = 0;
   if (auto found = published.find(host); found != published.end())
     lane.noticed.push_back(found->second);
