@@ -108,8 +108,24 @@ def is_wait(code: list[Instruction]) -> bool:
     )
 
 
-def needed_for_control(
-    code: list[Instruction], blocks: list[Block], touching: tuple[str, ...] = TOUCHING
+def stores_of_drawn(code: list[Instruction]) -> set[int]:
+    """Instructions that store to shared memory what an atomic instruction has found: the number that a block draws,
+    which all its threads load."""
+    found: set[int] = set()
+    drawn: set[str] = set()
+    for at, one in enumerate(code):
+        if one.name in BRANCHES:
+            drawn = set()
+        elif one.name == "ATOMG":
+            drawn = set(registers_of(one.operands[1]))  # behind a predicate
+        elif one.name == "STS" and drawn & set(registers_of(one.operands[-1])):
+            found.add(at)
+        elif drawn & set(written_by(one)):
+            drawn = set()
+    return found
+
+
+def needed_for_control(    code: list[Instruction], blocks: list[Block], touching: tuple[str, ...] = TOUCHING
 ) -> set[int]:
     """Instructions whose results say where a warp goes, or which memory ``touching`` ones touch."""
     follow = successors(code, blocks)
@@ -118,6 +134,8 @@ def needed_for_control(
         [written_by(one) for one in code],
         [control_reads(one, touching) for one in code],
     )
+    for at in stores_of_drawn(code):
+        wanted[at] = [name for operand in (code[at].guard, *code[at].operands) for name in registers_of(operand)]
     alive: list[set[str]] = [set() for _ in blocks]  # at a block's beginning
     chosen: set[int] = set()
     changed = True

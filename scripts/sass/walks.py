@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from sass.cubin import Instruction, Kernel
-from sass.flow import BRANCHES, Block, basic_blocks, needed_for_control, target_of
+from sass.flow import BRANCHES, Block, basic_blocks, needed_for_control, stores_of_drawn, target_of
 from sass.launches import Launch, block_at
-from sass.operands import TOUCHING, instruction_operand, is_predicate, place_of
+from sass.operands import TOUCHING, instruction_operand, is_predicate, place_of, written_by
 from sass.steps import Step, compile_step
 from sass.values import MASK, Reader, Values, address_reader, constant_name, flag_reader, reader
 
@@ -73,21 +73,23 @@ class Plan:
     number: dict[int, int]
     steps: list[list[int]]
     touching: tuple[str, ...] = TOUCHING
+    drawn: frozenset[int] = frozenset()  # what stores the number that a block draws
     compiled: dict[int, Step] = dataclasses.field(default_factory=dict)  # ... those that are the same for all threads
 
     @staticmethod
     def of(kernel: Kernel, touching: tuple[str, ...] = TOUCHING) -> Plan:
         blocks = basic_blocks(kernel.code)
         needed = needed_for_control(kernel.code, blocks, touching)
+        drawn = frozenset(stores_of_drawn(kernel.code))
         steps = [
             [
                 at
                 for at in range(block.begin, block.end)
-                if at in needed or kernel.code[at].name in touching or instruction_operand(kernel.code[at])
+                if at in needed | drawn or kernel.code[at].name in touching or instruction_operand(kernel.code[at])
             ]
             for block in blocks
         ]
-        return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps, touching)
+        return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps, touching, drawn)
 
 
 def touch(one: Instruction, index: int, walk: Walk, kernel: Kernel) -> Step:
@@ -127,6 +129,31 @@ def multiply_into_tensor_memory(one: Instruction, index: int, walk: Walk) -> Ste
     return step
 
 
+def draw(one: Instruction, plan: Plan, index: int, number: int, shared: dict[int, int | None]) -> Step | None:
+    """What instructions do by which a block draws its ``number``, in the order of blocks, and its threads load it."""
+    if one.name == "ATOMG":
+        return lambda values: values.update({one.operands[1]: number})
+    if index not in plan.drawn and one.name != "LDS":
+        return None
+    where, guard = address_reader(place_of(one)), flag_reader(one.guard or "PT")
+    if one.name == "LDS":
+        names = written_by(one)
+
+        def load(values: Values) -> None:
+            at = where(values)
+            for i, name in enumerate(names):
+                values[name] = None if at is None else shared.get(at + 4 * i)
+
+        return load
+    stored = reader(one.operands[-1])
+
+    def store(values: Values) -> None:
+        if guard(values) != 0 and (at := where(values)) is not None:
+            shared[at] = stored(values)
+
+    return store
+
+
 @functools.cache
 def taken_by(last: Instruction) -> Reader:
     """Whether the instruction that ends a block goes elsewhere, as far as that is known: not where that is for lanes
@@ -153,8 +180,10 @@ def walk_warp(
     walk: Walk,
     lane: int = 0,
     limit: int = 1_000_000,
+    shared: dict[int, int | None] | None = None,
 ) -> None:
-    """Follows one lane of a warp of one block, and adds what it ran to `walk`."""
+    """Follows one lane of a warp of one block, and adds what it ran to `walk`. `shared`: numbers that the block's warps
+    before have put into shared memory, by address."""
     kernel = plan.kernel
     thread = 32 * warp_number + lane
     x, y, _ = launch.block
@@ -180,6 +209,7 @@ def walk_warp(
         values[f"c{kernel.parameters + 8 * i}"] = word & MASK
         values[f"c{kernel.parameters + 8 * i + 4}"] = word >> 32
     code = kernel.code
+    number_of_block = block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
     steps: list[list[Step]] = []
     for indices in plan.steps:
         made: list[Step] = []
@@ -190,7 +220,10 @@ def walk_warp(
             elif instruction_operand(one):
                 made.append(multiply_into_tensor_memory(one, index, walk))
                 continue
-            if one.name not in BRANCHES and one.name not in ("STG", "STS", "STSM"):
+            drawing = draw(one, plan, index, number_of_block, shared) if plan.drawn and shared is not None else None
+            if drawing:
+                made.append(drawing)
+            elif one.name not in BRANCHES and one.name not in ("STG", "STS", "STSM"):
                 if not (step := plan.compiled.get(index)):
                     step = compile_step(one, special, walk.unmodelled)
                     if one.name not in ("S2R", "S2UR", "CS2R"):
@@ -273,8 +306,11 @@ def walk_launch(plan: Plan, launch: Launch) -> tuple[Walk, float]:
         if cluster not in walks:
             walks[cluster] = [Walk() for _ in range(together)]
             for rank, walk in enumerate(walks[cluster]):
+                shared: dict[int, int | None] = {}
                 for number in chosen:
-                    walk_warp(plan, launch, block_at(launch.grid, cluster * together + rank), number, walk)
+                    walk_warp(
+                        plan, launch, block_at(launch.grid, cluster * together + rank), number, walk, shared=shared
+                    )
         return float(sum(walk.counts.total() for walk in walks[cluster]))
 
     all_of_them = Walk()
