@@ -201,7 +201,7 @@ static const Fault kFaults[] = {
      [](Operation *op, bool really) {
        return changeFlag<LLVM::LoadOp>(op, really, [](auto flag, OpBuilder &b) {
          flag.getResult().replaceAllUsesWith(
-             constantOf(b, flag.getResult(), 1));
+             constantOf(b, flag.getResult(), INT32_MAX)); // set or counted
          flag->erase();
        });
      }},

@@ -12,8 +12,8 @@
 // combining need not commute, nor have a neutral element.
 //
 //===----------------------------------------------------------------------===//
+#include "../Turns.h"
 #include "Lines.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -298,51 +298,28 @@ int64_t LineScanner::tilesOfPart() {
 /// Which part of all lines a block does, and of these its own: whoever begins
 /// takes the next one.
 Value LineScanner::takePart(gpu::LaunchOp launch) {
-  Value ticket = LineEmitter::share(launch, 1, b.getI32Type());
-  Value isOne = equals(launch.getThreadIds().x, 0);
-  when(isOne, [&] {
-    Value one = arith::ConstantIntOp::create(b, loc, 1, 32);
-    Value taken = LLVM::AtomicRMWOp::create(
-        b, loc, LLVM::AtomicBinOp::add, addressOf(b, loc, flags, index(0)), one,
-        LLVM::AtomicOrdering::monotonic, "device");
-    store(taken, ticket, index(0));
-  });
-  barrier();
-  return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
-                                      load(ticket, index(0)));
+  Value drawn = drawNumber(b, loc, launch, addressOf(b, loc, flags, index(0)));
+  return loadNumber(b, loc, drawn);
 }
 
 void LineScanner::await(ArrayRef<Value> places) {
-  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&loop.getBefore());
-  Value all;
-  for (Value place : places) {
-    Value flag = LLVM::LoadOp::create(
-        b, loc, b.getI32Type(), addressOf(b, loc, flags, add(place, index(1))),
-        /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
-        /*isInvariant=*/false, /*isInvariantGroup=*/false,
-        LLVM::AtomicOrdering::monotonic, "device");
-    all = all ? arith::AndIOp::create(b, loc, all, flag).getResult() : flag;
-  }
-  Value none = arith::ConstantIntOp::create(b, loc, 0, 32);
-  Value waits =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, all, none);
-  scf::ConditionOp::create(b, loc, waits, ValueRange());
-  b.createBlock(&loop.getAfter());
-  scf::YieldOp::create(b, loc);
-  b.setInsertionPointAfter(loop);
-  LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acquire, "device");
+  SmallVector<Value> all = llvm::map_to_vector(places, [&](Value place) {
+    return addressOf(b, loc, flags, add(place, index(1)));
+  });
+  awaitFlags(b, loc, all, [&](ArrayRef<Value> found) {
+    Value set = found.front();
+    for (Value flag : found.drop_front())
+      set = both(set, flag);
+    Value none = arith::ConstantIntOp::create(b, loc, 0, 32);
+    return compare(arith::CmpIPredicate::ne, set, none);
+  });
 }
 
 void LineScanner::publish(ArrayRef<Value> values, Value place) {
   for (auto [value, buffer] : llvm::zip_equal(values, partTotals))
     store(value, buffer, place);
-  Value yes = arith::ConstantIntOp::create(b, loc, 1, 32);
-  LLVM::StoreOp::create(
-      b, loc, yes, addressOf(b, loc, flags, add(place, index(1))),
-      /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
-      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::release, "device");
+  setFlag(b, loc, addressOf(b, loc, flags, add(place, index(1))),
+          arith::ConstantIntOp::create(b, loc, 1, 32));
 }
 
 /// What comes before the first part of `group`.

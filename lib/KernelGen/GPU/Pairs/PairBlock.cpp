@@ -87,24 +87,36 @@ Value PairPoint::inBand() {
 //===----------------------------------------------------------------------===//
 
 gpu::LaunchOp PairBlock::launch(int64_t threads) {
-  SmallVector<Value> counts{arith::CeilDivUIOp::create(
-      b, loc, step.sizes[pass.rowDim], index(shape.rows))};
+  gpu::LaunchOp launch = launchUnplaced(threads);
+  placeBlock(launch.getBlockIds().x);
+  return launch;
+}
+
+gpu::LaunchOp PairBlock::launchUnplaced(int64_t threads) {
+  rowTiles = arith::CeilDivUIOp::create(b, loc, step.sizes[pass.rowDim],
+                                        index(shape.rows));
+  SmallVector<Value> counts{rowTiles};
   for (unsigned dim : pass.outer)
     counts.push_back(step.sizes[dim]);
   gpu::LaunchOp launch = beginLaunch(b, loc, product(b, loc, counts), threads);
   thread = launch.getThreadIds().x;
-  Value block = launch.getBlockIds().x;
+  return launch;
+}
+
+void PairBlock::placeBlock(Value block, bool rowsLast) {
   auto take = [&](Value count) -> Value {
     Value mine = rem(block, count);
     block = div(block, count);
     return mine;
   };
-  firstRow = mul(take(counts[0]), shape.rows);
+  if (!rowsLast)
+    firstRow = mul(take(rowTiles), shape.rows);
   for (unsigned dim : pass.outer)
     at[dim] = take(step.sizes[dim]);
+  if (rowsLast)
+    firstRow = mul(block, shape.rows);
   for (unsigned dim : pass.inner)
     at[dim] = index(0);
-  return launch;
 }
 
 Value PairBlock::shared(gpu::LaunchOp launch, int64_t count, Type type) {
@@ -171,7 +183,6 @@ Value PairBlock::withinTile(Value behind) {
   return toI32(most(least(behind, index(shape.columns)), index(-1)));
 }
 
-/// The band, in column - row.
 shardc::pairs::Band PairBlock::bandOfRows() const {
   return shardc::pairs::bandOf(step.bandLower, step.bandUpper,
                                /*mineAreQueries=*/pass.rowDim == step.q);
@@ -264,7 +275,7 @@ Value PairBlock::foldRow(ArrayRef<Value> values,
 
 /// Whether there are as many features as a block has sums of.
 bool PairBlock::fills(const PairPass &of) const {
-  int64_t all = shape.featureGroups * of.parts() * kPart;
+  int64_t all = shape.featureGroups * of.sumsOfRow() * kPerRow;
   return of.slab + all <= step.sizeOf(of.feature);
 }
 
@@ -292,7 +303,7 @@ Carried PairBlock::beginRows(const PairPass &of) {
     } else if (!of.target && !isList) {
       carried.sum.push_back(load(step.states[0]));
     }
-    for (int64_t i = 0; i < of.parts() * kOwn; ++i) {
+    for (int64_t i = 0; i < of.sumsOfRow(); ++i) {
       Value place = featureAt(of, i), all = step.sizes[of.feature];
       if (firstFeature && !fills(of) && !of.target->start) {
         // Places of their own, for each of many features, would stay in
@@ -316,7 +327,7 @@ Carried PairBlock::beginRows(const PairPass &of) {
 }
 
 void PairBlock::finishRows(const PairPass &of, const Carried &carried) {
-  int64_t own = of.parts() * kOwn;
+  int64_t own = of.sumsOfRow();
   for (int64_t row = 0; row < shape.rowsOfThread; ++row) {
     OpBuilder::InsertionGuard guard(b);
     Value mine = add(firstRow, rowAt(row));
@@ -389,6 +400,17 @@ std::pair<Value, Value> PairBlock::columnRange() {
     to = least(to, add(begin, index(step.partColumns)));
   }
   return {from, to};
+}
+
+// Blocks go through a tile from the one whose last column is behind the tile's
+// first: columnRange.
+Value PairBlock::firstBlockOf(Value column) {
+  auto [bandFirst, bandLast] = bandOfRows();
+  if (!bandLast)
+    return index(0);
+  Value apart = sub(step.start[pass.columnDim], step.start[pass.rowDim]);
+  Value first = sub(add(column, apart), index(*bandLast));
+  return div(most(first, index(0)), shape.rows);
 }
 
 Carried PairBlock::carry(Value from, Value to, Value by, const Carried &carried,

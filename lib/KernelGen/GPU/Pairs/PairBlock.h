@@ -67,13 +67,18 @@ struct TileShape {
   /// Groups of a block's threads that have the same rows, each with features of
   /// its own.
   int64_t featureGroups = 1;
+  /// Groups of a block's warps that have the same rows of a tile of scores, and
+  /// columns of its own each, side by side.
+  int64_t columnGroups = 1;
   /// Threads that share a row. Where one has it alone, its columns are side by
   /// side, as tensor memory has them.
   int64_t threadsOfRow = kPerRow;
 
   /// Whether tensor cores multiply weights.
   bool onTensorCores() const { return fragments || threadsOfRow == 1; }
-  int64_t columnsOfThread() const { return columns / threadsOfRow; }
+  int64_t columnsOfThread() const {
+    return columns / columnGroups / threadsOfRow;
+  }
   int64_t scoresOfThread() const { return rowsOfThread * columnsOfThread(); }
 };
 
@@ -99,6 +104,11 @@ public:
   /// A launch of `threads` a block, a block for each of the shape's rows. The
   /// builder and the point are in it.
   gpu::LaunchOp launch(int64_t threads);
+  /// The same of a block that is yet to be placed (placeBlock).
+  gpu::LaunchOp launchUnplaced(int64_t threads);
+  /// Moves to block number `block`: of neighbours rows are side by side; or the
+  /// batch is another one, where `rowsLast`.
+  void placeBlock(Value block, bool rowsLast = false);
   /// The address of `count` elements of the launch's shared memory.
   Value shared(gpu::LaunchOp launch, int64_t count, Type type);
   /// The address `offset` bytes behind `area`, in shared memory.
@@ -114,6 +124,11 @@ public:
   Value columnAt(int64_t column) {
     return add(firstColumnAt(), index(columnBehind(column)));
   }
+  /// How far behind a thread's first column another is.
+  int64_t columnBehind(int64_t column) const {
+    return shape.fragments ? column / 2 * 8 + column % 2
+                           : column * shape.threadsOfRow;
+  }
   /// Moves to a thread's row; past the edge to the last one, whose results are
   /// not stored.
   void placeRow(int64_t row);
@@ -124,6 +139,8 @@ public:
   /// Moves to a column of a thread, whose row the point has; true where its
   /// score counts, null where each does.
   Value countsAt(int64_t column);
+  /// The band, in column - row.
+  shardc::pairs::Band bandOfRows() const;
   /// Whether all scores of the block's tile count; null where they always do.
   Value allCount();
   bool hasEdge() const { return step.hasEdge(pass, shape.columns); }
@@ -140,6 +157,9 @@ public:
   // Columns.
   /// Those that any of the block's rows uses, from the first of a tile on.
   std::pair<Value, Value> columnRange();
+  /// The first of the blocks, by their rows, that go through the tile of
+  /// columns from `column` on.
+  Value firstBlockOf(Value column);
   Carried carry(Value from, Value to, Value by, const Carried &carried,
                 llvm::function_ref<Carried(Value, Carried)> body);
   /// Goes over the batch dims that a block goes through.
@@ -152,19 +172,18 @@ public:
   const TileShape &shape;
   Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;
   Value firstFeature; ///< of a thread, behind the pass's; null: 0
+  Value firstOfWarp;  ///< row of the block; null: warps are one below the other
+  Value firstOfGroup; ///< column of the tile; null: 0
 
 private:
-  int64_t columnBehind(int64_t column) const { ///< behind the thread's first
-    return shape.fragments ? column / 2 * 8 + column % 2
-                           : column * shape.threadsOfRow;
-  }
   Value firstColumnAt() {
-    return shape.fragments ? mul(laneOfRow, 2) : laneOfRow;
+    Value first = shape.fragments ? mul(laneOfRow, 2) : laneOfRow;
+    return firstOfGroup ? add(first, firstOfGroup) : first;
   }
   SmallVector<std::pair<Value, Value>> kept; ///< largest and delta, by row
+  Value rowTiles;                            ///< blocks that have all rows
 
   Value withinTile(Value behind);
-  shardc::pairs::Band bandOfRows() const;
   bool fills(const PairPass &of) const;
   Value featureAt(const PairPass &of, int64_t i);
   Carried overDims(ArrayRef<unsigned> dims, Carried carried,

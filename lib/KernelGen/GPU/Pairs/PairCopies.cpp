@@ -10,9 +10,8 @@
 // are.
 //
 //===----------------------------------------------------------------------===//
-#include "PairFragments.h"
 #include "PairKernels.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "PairStrips.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,13 +20,9 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// Elements of a piece of 16 bytes.
-static constexpr int64_t kPiece = 8;
 /// Columns of a tile, the most first: from the third on where scores need more
-/// registers; what two blocks of a multiprocessor may
-/// have of its shared memory, and what one may on the least of them.
+/// registers.
 static constexpr int64_t kTiles[] = {64, 48, 32, 16}, kFewColumns = 32;
-static constexpr int64_t kHalfBytes = 80 * 1024, kMostBytes = 99 * 1024;
 static constexpr int64_t kWarps = kThreads / kWarp;
 /// Features of which a warp may have sums for 32 rows, or need more beside.
 static constexpr int64_t kFewFeatures = 128;
@@ -40,36 +35,6 @@ static constexpr int64_t kTallNumbers = 192, kTallWithEdge = 160,
 static constexpr int64_t kTallRows = 128, kMany = 128;
 
 namespace {
-/// Lines of a tensor as they are in shared memory.
-struct Strip : Lines {
-  bool isWide; ///< f32 in memory
-
-  bool isSwizzled() const { return length % (8 * kPiece) == 0; }
-  int64_t pitchBytes() const {
-    return (isSwizzled() ? length : length + kPiece) * 2;
-  }
-  int64_t bytes() const { return lines * pitchBytes(); }
-};
-
-/// What the block's rows are, for each product of scores, and behind it stages
-/// of what tiles of columns are: two, or one, which is loaded again as soon as
-/// all have read it, while another block multiplies.
-struct Strips {
-  SmallVector<Strip> lefts, tiles;
-  size_t factor = 0; ///< the one of `tiles` that weights are multiplied with
-  int64_t stages = 2;
-
-  static int64_t bytesOf(ArrayRef<Strip> all) {
-    int64_t bytes = 0;
-    for (const Strip &strip : all)
-      bytes += strip.bytes();
-    return bytes;
-  }
-  int64_t leftBytes() const { return bytesOf(lefts); }
-  int64_t stageBytes() const { return bytesOf(tiles); }
-  int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
-};
-
 /// How a block's work is cut, and what it reads.
 struct CopyPlan {
   TileShape shape;
@@ -77,11 +42,12 @@ struct CopyPlan {
 };
 
 /// Tiles that arrive by cp.async.
-class CopiedTiles final : public TileProducts {
+class CopiedTiles final : public TileProducts, private StripCopies {
 public:
   /// Takes shared memory of `launch`, in which the builder inserts.
   CopiedTiles(PairBlock &block, const Strips &strips, gpu::LaunchOp launch)
-      : block(block), b(block.b), loc(block.loc), strips(strips),
+      : StripCopies(block), block(block), b(block.b), loc(block.loc),
+        strips(strips),
         base(block.shared(launch, strips.areaBytes(), b.getI8Type())) {}
 
   /// Begins to load the block's rows.
@@ -101,28 +67,13 @@ public:
   }
 
 private:
-  Value areaOf(ArrayRef<Strip> all, size_t which, Value from) {
-    return block.sharedByte(
-        from, block.index(Strips::bytesOf(all.take_front(which))));
-  }
-  HalfLines linesOf(ArrayRef<Strip> all, size_t which, Value from) {
-    const Strip &strip = all[which];
-    return {from, strip.pitchBytes(), strip.isSwizzled(),
-            Strips::bytesOf(all.take_front(which))};
-  }
   Value stageAt(Value stage) {
     return block.sharedByte(base,
                             block.add(block.mul(stage, strips.stageBytes()),
                                       block.index(strips.leftBytes())));
   }
-  void load(ArrayRef<Strip> all, Value line, Value to) {
-    for (auto [i, strip] : llvm::enumerate(all))
-      loadStrip(strip, line, areaOf(all, i, to));
-  }
-  void loadStrip(const Strip &strip, Value firstLine, Value area);
   void loadTile(Value column, Value stage);
   void swapStages(Value column, const Carried &carried);
-  void loadRounded(Value from, Value inside, Value to);
 
   PairBlock &block;
   OpBuilder &b;
@@ -137,53 +88,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Plan
 //===----------------------------------------------------------------------===//
-
-/// Whether neighbours along `dim`, if there are any, are in pieces of 16 bytes,
-/// or of 32 where they are f32.
-static bool isInPieces(const Tensor &tensor, unsigned dim) {
-  auto type = cast<MemRefType>(tensor.memref.getType());
-  int64_t last = type.getRank() - 1, offset;
-  SmallVector<int64_t> strides;
-  if (last < 0 || !beginsAligned(tensor.memref) || type.isDynamicDim(last) ||
-      type.getDimSize(last) == 0 || type.getDimSize(last) % kPiece != 0 ||
-      cast<AffineDimExpr>(tensor.map.getResult(last)).getPosition() != dim ||
-      failed(type.getStridesAndOffset(strides, offset)))
-    return false;
-  // Each stride is a multiple of the last dim.
-  if (type.getLayout().isIdentity())
-    return true;
-  auto fits = [](int64_t stride) {
-    return ShapedType::isStatic(stride) && stride % kPiece == 0;
-  };
-  return fits(offset) && strides.back() == 1 &&
-         llvm::all_of(ArrayRef(strides).drop_back(), fits);
-}
-
-/// What a kernel for `pass` reads; nothing where it is none.
-static std::optional<Strips> stripsFor(const Step &step, const PairPass &pass,
-                                       const TileShape &shape, int64_t stages) {
-  std::optional<Operands> operands =
-      operandsOf(step, pass, shape.rows, shape.columns, pass.features);
-  if (!operands)
-    return std::nullopt;
-  Strips strips;
-  strips.factor = operands->factor;
-  strips.stages = stages;
-  bool fits = true;
-  auto put = [&](SmallVector<Strip> &to, ArrayRef<Lines> from) {
-    for (const Lines &lines : from) {
-      bool isWide = !step.isHalf(*lines.tensor);
-      fits &= isInPieces(*lines.tensor, lines.dim) &&
-              (!isWide || step.roundsWide(*lines.tensor));
-      to.push_back({lines, isWide});
-    }
-  };
-  put(strips.lefts, operands->lefts);
-  put(strips.tiles, operands->tiles);
-  if (!fits || strips.areaBytes() > kMostBytes)
-    return std::nullopt;
-  return strips;
-}
 
 static std::optional<CopyPlan> planCopies(const Step &step,
                                           const PairPass &pass) {
@@ -272,109 +176,6 @@ static std::optional<CopyPlan> planCopies(const Step &step,
 //===----------------------------------------------------------------------===//
 // Loads
 //===----------------------------------------------------------------------===//
-
-/// Lets copies load the lines of `strip` from `firstLine` on to `area`: zeros
-/// past the edges.
-void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
-  const Step &step = block.step;
-  SmallVector<Value> saved = block.at;
-  int64_t perLine = strip.length / kPiece, pieces = strip.lines * perLine;
-  int64_t numLines = step.sizeOf(strip.lineDim);
-  bool linesFit = ShapedType::isStatic(numLines) && numLines % strip.lines == 0;
-  bool partsFit = strip.first + strip.length <= step.sizeOf(strip.dim);
-  // Where a thread's pieces are below one another it finds one place.
-  bool isStraight = kThreads % perLine == 0;
-  Value line0 = block.div(block.thread, perLine),
-        part0 = block.rem(block.thread, perLine);
-  auto placeOf = [&](Value line, Value part) {
-    Value place = strip.isSwizzled() ? swizzledPiece(block, line, part) : part;
-    return block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
-                                            block.mul(place, 2 * kPiece)));
-  };
-  auto loadPiece = [&](Value line, Value part, Value to) {
-    Value atLine = block.add(firstLine, line);
-    Value atPart = block.add(block.mul(part, kPiece), block.index(strip.first));
-    Value inside;
-    if (!linesFit)
-      inside = block.lessSigned(atLine, step.sizes[strip.lineDim]);
-    if (!partsFit) {
-      Value counts = block.lessSigned(atPart, step.sizes[strip.dim]);
-      inside = inside ? block.both(inside, counts) : counts;
-    }
-    block.at[strip.lineDim] =
-        inside ? block.choose(inside, atLine, block.index(0)) : atLine;
-    block.at[strip.dim] =
-        inside ? block.choose(inside, atPart, block.index(0)) : atPart;
-    Value from = addressOf(b, loc, strip.tensor->memref,
-                           block.subscripts(*strip.tensor));
-    if (strip.isWide)
-      return loadRounded(from, inside, to);
-    Value read;
-    if (inside)
-      read = block.choose(inside, arith::ConstantIntOp::create(b, loc, 16, 32),
-                          arith::ConstantIntOp::create(b, loc, 0, 32));
-    NVVM::CpAsyncOp::create(b, loc, to, from, 16u,
-                            NVVM::LoadCacheModifierKind::CG, read);
-  };
-  bool isLean = step.leavesRegisters() || (linesFit && partsFit);
-  if (isLean && isStraight && pieces % kThreads == 0) {
-    // Eight lines further on, a piece has the same place in its line.
-    int64_t linesAtOnce = kThreads / perLine,
-            places =
-                strip.isSwizzled() && linesAtOnce < 8 ? 8 / linesAtOnce : 1;
-    SmallVector<Value> firsts;
-    for (int64_t i = 0; i < places; ++i)
-      firsts.push_back(
-          placeOf(block.add(line0, block.index(i * linesAtOnce)), part0));
-    for (int64_t i = 0; i < pieces / kThreads; ++i) {
-      int64_t behind = (i - i % places) * linesAtOnce * strip.pitchBytes();
-      loadPiece(block.add(line0, block.index(i * linesAtOnce)), part0,
-                block.sharedByte(firsts[i % places], block.index(behind)));
-    }
-  } else {
-    // Each has a place of its own to find: not all at once, of few registers.
-    auto loop = scf::ForOp::create(b, loc, block.thread, block.index(pieces),
-                                   block.index(kThreads));
-    setUnrolling(loop, 2);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value piece = loop.getInductionVar();
-    Value line = block.div(piece, perLine), part = block.rem(piece, perLine);
-    loadPiece(line, part, placeOf(line, part));
-  }
-  block.at = saved;
-}
-
-/// Eight floats, rounded to 16 bits; zeros where they are not `inside`.
-void CopiedTiles::loadRounded(Value from, Value inside, Value to) {
-  auto spot = [&](int64_t i) -> Value {
-    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
-                                    b.getI32IntegerAttr(i));
-  };
-  Type type = block.step.type, four = VectorType::get({4}, type);
-  Value words =
-      LLVM::PoisonOp::create(b, loc, VectorType::get({4}, b.getI32Type()));
-  for (int32_t load = 0; load < 2; ++load) {
-    Value place = LLVM::GEPOp::create(b, loc, from.getType(), type, from,
-                                      ArrayRef<LLVM::GEPArg>{4 * load});
-    Value loaded = LLVM::LoadOp::create(b, loc, four, place, /*alignment=*/16);
-    for (int64_t pair = 0; pair < 2; ++pair) {
-      SmallVector<Value> two;
-      for (int64_t i = 0; i < 2; ++i) {
-        Value one =
-            LLVM::ExtractElementOp::create(b, loc, loaded, spot(2 * pair + i));
-        two.push_back(inside ? block.choose(inside, one, block.number(0))
-                             : one);
-      }
-      words = LLVM::InsertElementOp::create(
-          b, loc, words,
-          splitToHalves(block, two[0], two[1], /*terms=*/1, /*isFinite=*/true)
-              .front(),
-          spot(2 * load + pair));
-    }
-  }
-  LLVM::StoreOp::create(b, loc, words, to, /*alignment=*/16);
-}
 
 void CopiedTiles::loadRows() {
   load(strips.lefts, block.firstRow, base);

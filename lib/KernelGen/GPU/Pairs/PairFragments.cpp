@@ -171,13 +171,16 @@ void gpukernels::pairs::multiplyLines(PairBlock &block, const HalfLines &left,
   int64_t ownRows = block.shape.rowsOfThread, high = ownRows / 2,
           ownColumns = block.shape.columnsOfThread();
   MatrixLane lane(block);
-  Value warp = block.div(block.thread, kWarp);
-  LanePlace leftPlace(
-      block, left,
-      block.add(block.mul(warp, 8 * ownRows), block.add(lane.first, lane.row)),
-      lane.second);
-  LanePlace rightPlace(block, right, block.add(lane.second, lane.row),
-                       lane.first);
+  Value firstRow = block.firstOfWarp;
+  if (!firstRow)
+    firstRow = block.mul(block.div(block.thread, kWarp), 8 * ownRows);
+  LanePlace leftPlace(block, left,
+                      block.add(firstRow, block.add(lane.first, lane.row)),
+                      lane.second);
+  Value rightLine = block.add(lane.second, lane.row);
+  if (block.firstOfGroup)
+    rightLine = block.add(rightLine, block.firstOfGroup);
+  LanePlace rightPlace(block, right, rightLine, lane.first);
   auto load = [&](LanePlace &place, int64_t line, int64_t bytes) {
     return loadMatrices(block.b, block.loc, place.at(line, bytes),
                         /*transposed=*/false);
@@ -194,6 +197,70 @@ void gpukernels::pairs::multiplyLines(PairBlock &block, const HalfLines &left,
                      [&](int64_t word) -> Value & {
                        return sums[(2 * m + word / 2) * ownColumns +
                                    2 * (j + k) + word % 2];
+                     });
+    }
+  }
+}
+
+void gpukernels::pairs::storeWeights(PairBlock &block, ArrayRef<Value> weights,
+                                     const HalfLines &lines) {
+  OpBuilder &b = block.b;
+  int64_t columns = block.shape.columnsOfThread();
+  Value column = block.firstOfGroup ? block.firstOfGroup : block.index(0);
+  Value inPiece = block.mul(block.laneOfRow, 4);
+  // Rows of a thread are eight apart: a piece has one place in all of them.
+  Value line = block.rowAt(0), base = block.mul(line, lines.pitch);
+  for (int64_t own = 0; own < columns; own += 2) {
+    Value piece = block.add(block.div(column, 8), block.index(own / 2));
+    if (lines.isSwizzled)
+      piece = swizzledPiece(block, line, piece);
+    Value place = block.sharedByte(
+        lines.area, block.add(base, block.add(block.mul(piece, 16), inPiece)));
+    for (int64_t row = 0; row < block.shape.rowsOfThread; ++row) {
+      ArrayRef<Value> two = weights.slice(row * columns + own, 2);
+      Value word = splitToHalves(block, two[0], two[1], /*terms=*/1,
+                                 /*isFinite=*/true)
+                       .front();
+      Value to = block.sharedByte(
+          place, block.index(lines.offset + 8 * row * lines.pitch));
+      LLVM::StoreOp::create(b, block.loc, word, to, /*alignment=*/4);
+    }
+  }
+}
+
+void gpukernels::pairs::addProducts(PairBlock &block, const HalfLines &left,
+                                    bool isTransposed, Value firstRow,
+                                    const HalfLines &right, Value firstColumn,
+                                    int64_t rows, int64_t depth,
+                                    MutableArrayRef<Value> sums) {
+  int64_t perRow = static_cast<int64_t>(sums.size()) / (rows / 8);
+  MatrixLane lane(block);
+  LanePlace leftPlace =
+      isTransposed
+          ? LanePlace(block, left, block.add(lane.second, lane.row),
+                      block.add(firstRow, lane.first))
+          : LanePlace(block, left,
+                      block.add(firstRow, block.add(lane.first, lane.row)),
+                      lane.second);
+  LanePlace rightPlace(block, right, block.add(lane.first, lane.row),
+                       block.add(firstColumn, lane.second));
+  for (int64_t from = 0; from < depth; from += kStep) {
+    SmallVector<SmallVector<Value>> lefts;
+    for (int64_t row = 0; row < rows; row += 16)
+      lefts.push_back(loadMatrices(block.b, block.loc,
+                                   isTransposed ? leftPlace.at(from, 2 * row)
+                                                : leftPlace.at(row, 2 * from),
+                                   isTransposed));
+    for (int64_t j = 0; j < perRow / 2; j += 2) {
+      SmallVector<Value> columns =
+          loadMatrices(block.b, block.loc, rightPlace.at(from, 16 * j),
+                       /*transposed=*/true);
+      for (auto [m, fragment] : llvm::enumerate(lefts))
+        for (int64_t k = 0; k < 2; ++k)
+          addProduct(block, fragment, {columns[2 * k], columns[2 * k + 1]},
+                     [&, m = static_cast<int64_t>(m)](int64_t word) -> Value & {
+                       return sums[(2 * m + word / 2) * perRow + 2 * (j + k) +
+                                   word % 2];
                      });
     }
   }

@@ -44,6 +44,20 @@ void multiplyLines(PairBlock &block, const HalfLines &left,
                    const HalfLines &right, int64_t depth,
                    MutableArrayRef<Value> sums);
 
+/// Stores a thread's `weights` of a tile, rounded to 16 bits, to `lines`, which
+/// are the block's rows.
+void storeWeights(PairBlock &block, ArrayRef<Value> weights,
+                  const HalfLines &lines);
+
+/// Adds to `sums`, by row and column of a thread, the products of `rows` rows
+/// of `left` from `firstRow` on and columns of `right` from `firstColumn` on,
+/// along `depth` numbers: of lines of `right`, and of columns of `left`, or
+/// where it `isTransposed` of its lines too. The firsts are multiples of 16,
+/// and of what they begin in swizzled lines.
+void addProducts(PairBlock &block, const HalfLines &left, bool isTransposed,
+                 Value firstRow, const HalfLines &right, Value firstColumn,
+                 int64_t rows, int64_t depth, MutableArrayRef<Value> sums);
+
 /// Adds to `totals`, by row and feature of a thread, the products of weights,
 /// as fragments of 16 rows each, and features of the lines of `factor`: to a
 /// thread's `count` totals of a row from number `first` on, those from number

@@ -46,6 +46,17 @@ bool fitsTensorMemory(const Step &step, const PairPass &pass);
 /// there is none.
 bool launchBothOfKeys(OpBuilder &b, const Step &step);
 
+/// Whether there is one.
+bool fitsBothOfKeys(const Step &step);
+
+/// Kernels for all GPUs of the gradients of queries, keys and values together:
+/// the launches, one after the other.
+SmallVector<gpu::LaunchOp> launchOrdered(OpBuilder &b, const Step &step);
+
+/// Whether there are such, and they are estimated to take no longer than a
+/// kernel for each gradient.
+bool fitsOrdered(const Step &step);
+
 } // namespace shardc::gpukernels::pairs
 
 #endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRKERNELS_H

@@ -31,6 +31,10 @@ struct Tensor {
   bool has(unsigned dim) const { return map.isFunctionOfDim(dim); }
 };
 
+/// Takes comparisons out of the regions of `op` that hold for all pairs of its
+/// band.
+void foldMasks(spmd::PairStepOp op);
+
 /// What a tile of scores becomes, before it is multiplied.
 enum class Weigh { Forward, Weights, Slopes };
 
@@ -102,6 +106,10 @@ struct PairPass {
            unsigned feature, const Tensor *factor);
 
   int64_t parts() const { return llvm::divideCeil(features, kPart); }
+  /// Those of a row that one of its threads has.
+  int64_t sumsOfRow() const {
+    return static_cast<int64_t>(llvm::alignTo(features, granule)) / kPerRow;
+  }
 
   Weigh weigh;
   unsigned rowDim, columnDim; ///< the dims that rows and columns run over
@@ -109,7 +117,8 @@ struct PairPass {
   unsigned feature;
   const Tensor *factor;
   int64_t slab = 0;
-  int64_t features = 0; ///< of sums in registers
+  int64_t features = 0;    ///< of sums in registers
+  int64_t granule = kPart; ///< features of which there are sums, or none
   bool last = true;
   /// What else the same scores are for: `Weights` of a pass of slopes.
   const PairPass *beside = nullptr;

@@ -445,7 +445,10 @@ bool gpukernels::pairs::launchOnWarpgroups(OpBuilder &b, const Step &step,
   return true;
 }
 
-bool gpukernels::pairs::launchBothOfKeys(OpBuilder &b, const Step &step) {
+/// Hands `body` the pass of keys' gradients, beside which is that of values'.
+/// False where there is none for one kernel.
+static bool withBothOfKeys(const Step &step,
+                           llvm::function_ref<bool(const PairPass &)> body) {
   if (!step.shortWeights || ShapedType::isDynamic(step.sizeOf(step.d)) ||
       ShapedType::isDynamic(step.sizeOf(step.e)) ||
       std::max(step.sizeOf(step.d), step.sizeOf(step.e)) > kBothFeatures)
@@ -460,5 +463,17 @@ bool gpukernels::pairs::launchBothOfKeys(OpBuilder &b, const Step &step) {
   PairPass slopes(step, Weigh::Slopes, step.k, &ofKeys, step.d, &step.query);
   slopes.features = step.sizeOf(step.d);
   slopes.beside = &weights;
-  return launchOnWarpgroups(b, step, slopes, GroupsDivide::Rows);
+  return body(slopes);
+}
+
+bool gpukernels::pairs::launchBothOfKeys(OpBuilder &b, const Step &step) {
+  return withBothOfKeys(step, [&](const PairPass &pass) {
+    return launchOnWarpgroups(b, step, pass, GroupsDivide::Rows);
+  });
+}
+
+bool gpukernels::pairs::fitsBothOfKeys(const Step &step) {
+  return withBothOfKeys(step, [&](const PairPass &pass) {
+    return fitsWarpgroups(step, pass, GroupsDivide::Rows);
+  });
 }

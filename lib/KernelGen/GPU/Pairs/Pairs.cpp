@@ -38,6 +38,7 @@ private:
   void launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
                  unsigned feature, const Tensor &factor, bool isDone = false);
   bool launchOfKeys();
+  bool launchOrderedBackward();
 };
 } // namespace
 
@@ -121,8 +122,55 @@ bool Passes::launchOfKeys() {
   return true;
 }
 
+/// All gradients but those of extras by the kernel for all GPUs that has them
+/// together, and what GPUs do in its stead that have kernels of their own of
+/// each. False where a GPU has some of them, or a kernel each is faster.
+bool Passes::launchOrderedBackward() {
+  if (!fitsOrdered(step))
+    return false;
+  PairPass ofQueries(step, Weigh::Slopes, step.q, &step.states[0], step.d,
+                     &step.key);
+  PairPass ofKeys(step, Weigh::Slopes, step.k, &step.states[1], step.d,
+                  &step.query);
+  PairPass ofValues(step, Weigh::Weights, step.k, &step.states[2], step.e,
+                    &step.rows[2]);
+  std::array<PairPass *, 3> all = {&ofQueries, &ofKeys, &ofValues};
+  bool some = false, each = true;
+  for (PairPass *pass : all) {
+    pass->features = step.sizeOf(pass->feature);
+    bool isOfKeys = pass->rowDim == step.k;
+    bool onWarpgroups =
+        own.warpgroups &&
+        (isOfKeys ? fitsBothOfKeys(step)
+                  : fitsWarpgroups(step, *pass, GroupsDivide::Rows));
+    bool onTensorMemory = own.tensorMemory && fitsTensorMemory(step, *pass);
+    some |= onWarpgroups || onTensorMemory;
+    each &=
+        onWarpgroups == own.warpgroups && onTensorMemory == own.tensorMemory;
+  }
+  if (some && !each)
+    return false;
+  if (some) {
+    launchOwn(ofQueries);
+    if (own.warpgroups)
+      launchOfKeys();
+    else
+      for (PairPass *pass : {&ofKeys, &ofValues})
+        launchOwn(*pass);
+  }
+  for (gpu::LaunchOp general : launchOrdered(b, step))
+    if (some)
+      spmd::contract::Otherwise::set(general);
+  return true;
+}
+
 void Passes::emitBackward() {
   unsigned q = step.q, k = step.k, d = step.d, e = step.e;
+  if (launchOrderedBackward()) {
+    for (unsigned which : llvm::seq<unsigned>(step.states.size() - 3))
+      launchExtraGradient(b, step, which);
+    return;
+  }
   launchAll(Weigh::Slopes, q, step.states[0], d, step.key);
   bool areDone = launchOfKeys();
   launchAll(Weigh::Slopes, k, step.states[1], d, step.query, areDone);
@@ -145,6 +193,7 @@ LogicalResult gpukernels::launchPairStep(spmd::PairStepOp op, OwnKernels own,
                                          bool shortWeights) {
   if (failed(shardc::pairs::verifyPairStep(op)))
     return failure();
+  foldMasks(op);
   OpBuilder b(op);
   Step step(b, op, shortWeights);
   if (op.getBackward()) {
