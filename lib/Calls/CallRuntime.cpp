@@ -4,7 +4,7 @@
 // wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
 //
 //===----------------------------------------------------------------------===//
-#include "RuntimeCalls.h"
+#include "CallLines.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,8 +12,6 @@
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
-#include "shardc/Dialect/Kernel/IR/KernelLines.h"
-#include "shardc/Dialect/Kernel/IR/KernelMatrices.h"
 #include "shardc/Dialect/Kernel/IR/KernelSites.h"
 #include "shardc/Dialect/Local/IR/LocalTables.h"
 #include "shardc/Dialect/Local/IR/LocalValues.h"
@@ -24,8 +22,6 @@
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Formulas.h"
-#include "shardrt/LineCall.h"
-#include "shardrt/MatrixCall.h"
 #include "shardrt/Sites.h"
 
 namespace shardc {
@@ -338,265 +334,6 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context,
 }
 
 //===----------------------------------------------------------------------===//
-// Lines
-//===----------------------------------------------------------------------===//
-
-static int64_t orderWord(LineComparison comparison, Type element) {
-  switch (comparison) {
-  case LineComparison::Signed:
-    return SHARDRT_SORT_SIGNED;
-  case LineComparison::Unsigned:
-    return SHARDRT_SORT_UNSIGNED;
-  case LineComparison::Total:
-    return SHARDRT_SORT_TOTAL;
-  case LineComparison::Numbers:
-    return element.isF16() ? SHARDRT_SORT_NUMBERS_HALF : SHARDRT_SORT_NUMBERS;
-  }
-  llvm_unreachable("all comparisons are listed");
-}
-
-static bool isTransform(LinesOp op) {
-  return op && op.getKind() == LineKind::Fourier && op.getInputs().size() == 3;
-}
-
-static bool isInPlace(LinesOp op) {
-  return op.getInputs().front() == op.getInits().front();
-}
-
-/// The transform that comes next and goes on with what `op` leaves.
-static LinesOp nextTransform(LinesOp op) {
-  Operation *next = op->getNextNode();
-  while (next && isMemoryEffectFree(next) && next->getNumRegions() == 0)
-    next = next->getNextNode();
-  auto lines = dyn_cast_or_null<LinesOp>(next);
-  if (!isTransform(lines) ||
-      lines.getInputs().front() != op.getInits().front() ||
-      lines.getDim() == op.getDim())
-    return nullptr;
-  return lines;
-}
-
-/// Transforms that the runtime is given in one call: from the first dim to the
-/// last or the other way round, one of them at most from buffer to buffer. (A
-/// plane's results could else take the place of what another plane is made of.)
-static SmallVector<SmallVector<LinesOp>>
-groupTransforms(func::FuncOp function) {
-  SmallVector<SmallVector<LinesOp>> groups;
-  llvm::DenseMap<Operation *, size_t> groupOf;
-  function.walk([&](LinesOp op) {
-    if (!isTransform(op))
-      return;
-    auto [at, isNew] = groupOf.try_emplace(op, groups.size());
-    if (isNew)
-      groups.push_back({op});
-    size_t number = at->second;
-    SmallVector<LinesOp> &group = groups[number];
-    LinesOp next = nextTransform(op);
-    if (!next || (!isInPlace(next) && !llvm::all_of(group, isInPlace)))
-      return;
-    if (group.size() > 1 && (group[0].getDim() < group[1].getDim()) !=
-                                (op.getDim() < next.getDim()))
-      return;
-    groupOf[next] = number;
-    group.push_back(next);
-  });
-  return groups;
-}
-
-/// Writes down what shardrt_transform_dims reads of `op`.
-static void writeTransform(LinesOp op, bool isLast, int64_t threads,
-                           OpBuilder &builder, SmallVectorImpl<Value> &words) {
-  Location loc = op.getLoc();
-  Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
-  auto word = [&](int64_t number) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, number, 64);
-  };
-  auto address = [&](Value buffer) -> Value {
-    return LLVM::PtrToIntOp::create(builder, loc, i64,
-                                    pointerTo(builder, loc, buffer));
-  };
-  Value source = op.getInputs()[0], cosines = op.getInputs()[1],
-        result = op.getInits()[0];
-  auto type = cast<MemRefType>(source.getType());
-  int64_t real = SHARDRT_TRANSFORM_COMPLEX, rank = type.getRank();
-  if (!isa<ComplexType>(type.getElementType()))
-    real = SHARDRT_TRANSFORM_FROM_REAL;
-  else if (!isa<ComplexType>(
-               cast<MemRefType>(result.getType()).getElementType()))
-    real = SHARDRT_TRANSFORM_TO_REAL;
-  auto table = cast<MemRefType>(cosines.getType());
-  Value factor = op.getStarts()[0];
-  if (factor.getType() != f64)
-    factor = arith::ExtFOp::create(builder, loc, f64, factor);
-  words.append(
-      {word(elementBytes(table.getElementType())), word(op.getBackward()),
-       arith::BitcastOp::create(builder, loc, i64, factor), word(threads),
-       word(rank), word(op.getDim()), address(source), address(result),
-       address(cosines), address(op.getInputs()[2]), word(table.getDimSize(0)),
-       word(real), word(isLast ? 0 : SHARDRT_TRANSFORM_HEAD + 3 * rank)});
-  auto ofSource =
-      memref::ExtractStridedMetadataOp::create(builder, loc, source);
-  auto ofResult =
-      memref::ExtractStridedMetadataOp::create(builder, loc, result);
-  for (ValueRange list :
-       {ValueRange(ofSource.getSizes()), ValueRange(ofSource.getStrides()),
-        ValueRange(ofResult.getStrides())})
-    for (Value number : list)
-      words.push_back(arith::IndexCastOp::create(builder, loc, i64, number));
-}
-
-static void lowerTransforms(ArrayRef<LinesOp> group, Value context,
-                            int64_t threads, EntryPoints &entries) {
-  LinesOp last = group.back();
-  OpBuilder builder(last);
-  SmallVector<Value> words;
-  for (LinesOp op : group)
-    writeTransform(op, op == last, threads, builder, words);
-  Value area = storeWords(builder, last, words);
-  entries.call(builder, last.getLoc(), "shardrt_transform_dims",
-               {context, area});
-  for (LinesOp op : group)
-    op.erase();
-}
-
-/// Writes down what shardrt_sort_lines reads.
-static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
-                               EntryPoints &entries) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  Type i64 = builder.getI64Type();
-  auto word = [&](int64_t number) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, number, 64);
-  };
-  auto asWord = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, i64, index);
-  };
-  auto bytesOf = [](Value buffer) {
-    return elementBytes(cast<MemRefType>(buffer.getType()).getElementType());
-  };
-  ValueRange inputs = op.getInputs(), inits = op.getInits();
-  auto type = cast<MemRefType>(inputs.front().getType());
-  int64_t rank = type.getRank(), dim = op.getDim();
-  LineOrderAttr order = contract::LineOrder::get(op);
-  Value keep = memref::DimOp::create(builder, loc, inits.front(), dim);
-  SmallVector<Value> words{
-      word(orderWord(order.getComparison(), type.getElementType())),
-      word(order.getDescending()),
-      word(threads),
-      asWord(keep),
-      word(inputs.size()),
-      word(op.getPositions() ? bytesOf(inits.back()) : 0),
-      word(rank),
-      word(dim)};
-  for (int64_t i = 0; i < rank; ++i)
-    words.push_back(
-        asWord(memref::DimOp::create(builder, loc, inputs.front(), i)));
-  auto address = [&](Value buffer) -> Value {
-    return LLVM::PtrToIntOp::create(builder, loc, i64,
-                                    pointerTo(builder, loc, buffer));
-  };
-  auto addStrides = [&](Value buffer) {
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-    for (Value stride : metadata.getStrides())
-      words.push_back(asWord(stride));
-  };
-  for (auto [i, init] : llvm::enumerate(inits)) {
-    bool isPosition = i == inputs.size();
-    // Keys are compared, and often nobody asks for them: a place in the arena
-    // that only this writes.
-    bool isWanted =
-        i > 0 || !init.getDefiningOp<memref::ViewOp>() || !init.hasOneUse();
-    words.push_back(word(bytesOf(init)));
-    words.push_back(isPosition ? word(0) : address(inputs[i]));
-    words.push_back(isWanted ? address(init) : word(0));
-    addStrides(isPosition ? init : inputs[i]);
-    addStrides(init);
-  }
-  Value area = storeWords(builder, op, words);
-  entries.call(builder, loc, "shardrt_sort_lines", {context, area});
-  op.erase();
-  return success();
-}
-
-static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
-                                EntryPoints &entries) {
-  if (op.getKind() == LineKind::Sort && contract::LineOrder::has(op))
-    return lowerSort(op, context, threads, entries);
-  return op.emitOpError() << "is for kernels of GPUs: the runtime transforms "
-                             "numbers that are whole, and sorts lines whose "
-                          << contract::LineOrder::name() << " is said";
-}
-
-//===----------------------------------------------------------------------===//
-// Matrices
-//===----------------------------------------------------------------------===//
-
-/// What shardrt_householder does, for an op on reflectors.
-template <typename OpT> static std::optional<int64_t> householderKind() {
-  if (std::is_same_v<OpT, QrOp>)
-    return SHARDRT_HOUSEHOLDER_QR;
-  if (std::is_same_v<OpT, HessenbergOp>)
-    return SHARDRT_HOUSEHOLDER_HESSENBERG;
-  if (std::is_same_v<OpT, HouseholderProductOp>)
-    return SHARDRT_HOUSEHOLDER_PRODUCT;
-  return std::nullopt;
-}
-
-/// Writes down what shardrt_eigh, shardrt_svd or shardrt_householder reads.
-template <typename OpT>
-static void lowerMatrices(OpT op, Value context, int64_t threads,
-                          EntryPoints &entries) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  Type i64 = builder.getI64Type();
-  auto type = cast<MemRefType>(op.getInput().getType());
-  auto complex = dyn_cast<ComplexType>(type.getElementType());
-  Type part = complex ? complex.getElementType() : type.getElementType();
-  constexpr bool isEigh = std::is_same_v<OpT, EighOp>,
-                 isSvd = std::is_same_v<OpT, SvdOp>;
-  SmallVector<Value> words;
-  auto addWord = [&](int64_t number) {
-    words.push_back(arith::ConstantIntOp::create(builder, loc, number, 64));
-  };
-  addWord(elementBytes(part));
-  addWord(bool(complex));
-  if constexpr (isEigh)
-    addWord(op.getUpper());
-  if (std::optional<int64_t> kind = householderKind<OpT>())
-    addWord(*kind);
-  addWord(threads);
-  addWord(type.getRank());
-  SmallVector<Value> buffers(op->getOperands());
-  if constexpr (isEigh || isSvd) {
-    addWord(op.getInits().size());
-  } else {
-    addWord(cast<MemRefType>(op.getTaus().getType()).getShape().back());
-    buffers = {op.getInput(), op.getPacked(), op.getTaus()};
-  }
-  addWord(op.getFixedLevel());
-  auto asWord = [&](Value index) {
-    words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
-  };
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    asWord(memref::DimOp::create(builder, loc, op.getInput(), i));
-  for (Value buffer : buffers) {
-    words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64,
-                                             pointerTo(builder, loc, buffer)));
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-    llvm::for_each(metadata.getStrides(), asWord);
-  }
-  Value area = storeWords(builder, op, words);
-  entries.call(builder, loc,
-               isEigh  ? "shardrt_eigh"
-               : isSvd ? "shardrt_svd"
-                       : "shardrt_householder",
-               {context, area});
-  op.erase();
-}
-
-//===----------------------------------------------------------------------===//
 // The C ABI
 //===----------------------------------------------------------------------===//
 
@@ -780,6 +517,74 @@ static LogicalResult placeReceived(func::FuncOp step, Value context,
   return success();
 }
 
+/// Puts what the runtime says, an i64 or an element of a table, in the place of
+/// `op`.
+static void replaceByIndex(OpBuilder &builder, Operation *op, Value number) {
+  Value index = arith::IndexCastOp::create(builder, op->getLoc(),
+                                           builder.getIndexType(), number);
+  op->replaceAllUsesWith(ValueRange(index));
+  op->erase();
+}
+
+/// Numbers that differ by rank: formulas, which the runtime evaluates once, and
+/// tables by rank.
+static void lowerLookups(ModuleOp module, EntryPoints &entries,
+                         shardrt::Formulas &formulas) {
+  llvm::DenseMap<Attribute, int64_t> numbers;
+  llvm::DenseMap<Attribute, memref::GlobalOp> tables;
+  SmallVector<LookupOp> lookups;
+  module.walk([&](LookupOp op) { lookups.push_back(op); });
+  llvm::DenseMap<Operation *, Value> ranks;
+  for (LookupOp op : lookups) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    OpBuilder builder(module.getContext());
+    if (FormulaAttr formula = op.getFormulaAttr()) {
+      auto [number, isNew] =
+          numbers.try_emplace(formula, formulas.lookups.size());
+      if (isNew)
+        formulas.lookups.push_back(formulas.list.add(formula.getFormula()));
+      builder.setInsertionPoint(op);
+      Value index = arith::ConstantIntOp::create(builder, op.getLoc(),
+                                                 number->second, 64);
+      Value entry = entries.call(builder, op.getLoc(), "shardrt_number",
+                                 {function.getArgument(0), index});
+      replaceByIndex(builder, op, entry);
+      continue;
+    }
+    Value &rank = ranks[function];
+    if (!rank) {
+      builder.setInsertionPointToStart(&function.getBody().front());
+      rank = entries.call(builder, function.getLoc(), "shardrt_rank",
+                          function.getArgument(0));
+      rank = arith::IndexCastOp::create(builder, function.getLoc(),
+                                        builder.getIndexType(), rank);
+    }
+    memref::GlobalOp global = tableByRank(module, op, tables);
+    builder.setInsertionPoint(op);
+    Value data = memref::GetGlobalOp::create(
+        builder, op.getLoc(), global.getType(), global.getName());
+    Value entry = memref::LoadOp::create(builder, op.getLoc(), data, rank);
+    replaceByIndex(builder, op, entry);
+  }
+}
+
+/// The places of the arena, whose numbers follow those of the lookups.
+static void lowerArenaPlaces(ModuleOp module, EntryPoints &entries,
+                             const shardrt::Formulas &formulas) {
+  SmallVector<ArenaPlaceOp> places;
+  module.walk([&](ArenaPlaceOp op) { places.push_back(op); });
+  for (ArenaPlaceOp op : places) {
+    OpBuilder builder(op);
+    Value index = arith::ConstantIntOp::create(
+        builder, op.getLoc(),
+        static_cast<int64_t>(formulas.lookups.size()) + op.getNumber(), 64);
+    Value offset = entries.call(
+        builder, op.getLoc(), "shardrt_number",
+        {op->getParentOfType<func::FuncOp>().getArgument(0), index});
+    replaceByIndex(builder, op, offset);
+  }
+}
+
 namespace {
 struct CallRuntimePass final
     : shardc::impl::CallRuntimePassBase<CallRuntimePass> {
@@ -822,8 +627,7 @@ struct CallRuntimePass final
 
     if (failed(placeReceived(main, contextValue, entries)))
       return signalPassFailure();
-    for (ArrayRef<LinesOp> group : groupTransforms(main))
-      lowerTransforms(group, contextValue, threads, entries);
+    lowerTransforms(main, contextValue, threads, entries);
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto site = dyn_cast<RunSiteOp>(op))
         return lowerRunSite(site, contextValue, entries, table);
@@ -833,18 +637,8 @@ struct CallRuntimePass final
         lowerReleaseSite(release, contextValue, entries);
       else if (auto call = dyn_cast<RunHostOp>(op))
         return lowerRunHost(call, contextValue, entries);
-      else if (auto lines = dyn_cast<LinesOp>(op))
-        return lowerLines(lines, contextValue, threads, entries);
-      else if (auto eigh = dyn_cast<EighOp>(op))
-        lowerMatrices(eigh, contextValue, threads, entries);
-      else if (auto svd = dyn_cast<SvdOp>(op))
-        lowerMatrices(svd, contextValue, threads, entries);
-      else if (auto qr = dyn_cast<QrOp>(op))
-        lowerMatrices(qr, contextValue, threads, entries);
-      else if (auto form = dyn_cast<HessenbergOp>(op))
-        lowerMatrices(form, contextValue, threads, entries);
-      else if (auto product = dyn_cast<HouseholderProductOp>(op))
-        lowerMatrices(product, contextValue, threads, entries);
+      else
+        return lowerAlgorithm(op, contextValue, threads, entries);
       return success();
     });
     if (walk.wasInterrupted())
@@ -855,67 +649,8 @@ struct CallRuntimePass final
     if (failed(boundLookups(module)))
       return signalPassFailure();
     shardrt::Formulas formulas = collectFormulas(module, table);
-    llvm::DenseMap<Attribute, int64_t> numbers;
-    llvm::DenseMap<Attribute, memref::GlobalOp> tables;
-    SmallVector<LookupOp> lookups;
-    module.walk([&](LookupOp op) { lookups.push_back(op); });
-    llvm::DenseMap<Operation *, Value> ranks;
-    for (LookupOp op : lookups) {
-      auto function = op->getParentOfType<func::FuncOp>();
-      OpBuilder builder(context);
-      if (FormulaAttr formula = op.getFormulaAttr()) {
-        auto [number, isNew] =
-            numbers.try_emplace(formula, formulas.lookups.size());
-        if (isNew)
-          formulas.lookups.push_back(formulas.list.add(formula.getFormula()));
-        builder.setInsertionPoint(op);
-        Value index = arith::ConstantIntOp::create(builder, op.getLoc(),
-                                                   number->second, 64);
-        Value entry = entries.call(builder, op.getLoc(), "shardrt_number",
-                                   {function.getArgument(0), index});
-        op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
-                                                         builder.getIndexType(),
-                                                         entry)
-                                  .getResult());
-        op.erase();
-        continue;
-      }
-      Value &rank = ranks[function];
-      if (!rank) {
-        builder.setInsertionPointToStart(&function.getBody().front());
-        rank = entries.call(builder, function.getLoc(), "shardrt_rank",
-                            function.getArgument(0));
-        rank = arith::IndexCastOp::create(builder, function.getLoc(),
-                                          builder.getIndexType(), rank);
-      }
-      memref::GlobalOp global = tableByRank(module, op, tables);
-      builder.setInsertionPoint(op);
-      Value data = memref::GetGlobalOp::create(
-          builder, op.getLoc(), global.getType(), global.getName());
-      Value entry = memref::LoadOp::create(builder, op.getLoc(), data, rank);
-      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
-                                                       builder.getIndexType(),
-                                                       entry)
-                                .getResult());
-      op.erase();
-    }
-    // The places of the arena follow the lookups.
-    SmallVector<ArenaPlaceOp> places;
-    module.walk([&](ArenaPlaceOp op) { places.push_back(op); });
-    for (ArenaPlaceOp op : places) {
-      OpBuilder builder(op);
-      Value index = arith::ConstantIntOp::create(
-          builder, op.getLoc(),
-          static_cast<int64_t>(formulas.lookups.size()) + op.getNumber(), 64);
-      Value offset = entries.call(
-          builder, op.getLoc(), "shardrt_number",
-          {op->getParentOfType<func::FuncOp>().getArgument(0), index});
-      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
-                                                       builder.getIndexType(),
-                                                       offset)
-                                .getResult());
-      op.erase();
-    }
+    lowerLookups(module, entries, formulas);
+    lowerArenaPlaces(module, entries, formulas);
     contract::ArenaPlan::remove(module);
     if (!formulas.empty()) {
       OpBuilder builder(module.getBodyRegion());
