@@ -39,6 +39,18 @@ static const Member<Machine> kFigures[] = {
     {{"multiprocessors", Unit::Count,
       "Multiprocessors of a GPU: as many blocks keep it busy."},
      &Machine::multiprocessors},
+    {{"tensor_flops", Unit::OperationsPerSecond,
+      "Operations on 16-bit floats that a GPU's warps do in a second on its "
+      "tensor cores."},
+     &Machine::tensorFlops},
+    {{"shared_memory_bandwidth", Unit::BytesPerSecond,
+      "What all multiprocessors of a GPU read from their shared memory in a "
+      "second."},
+     &Machine::sharedBandwidth},
+    {{"shared_cache_bandwidth", Unit::BytesPerSecond,
+      "What all multiprocessors of a GPU read from the second-level cache in "
+      "a second."},
+     &Machine::level2Bandwidth},
     {{"cache_line", Unit::Bytes,
       "What comes from memory with each element that is read."},
      &Machine::lineBytes},
@@ -241,8 +253,25 @@ std::string shardc::printMachine(const Machine &machine) {
 // Presets
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// What a GPU does in a cycle.
+struct Cycle {
+  double clock;  ///< cycles a second
+  double tensor; ///< of a multiprocessor: 16-bit operations by mma.sync
+  double shared; ///< of a multiprocessor: bytes of its shared memory
+  double level2; ///< bytes that all get from the second-level cache
+};
+} // namespace
+
+static void setRates(Machine &machine, const Cycle &cycle) {
+  double cycles = cycle.clock * machine.multiprocessors;
+  machine.tensorFlops = cycle.tensor * cycles;
+  machine.sharedBandwidth = cycle.shared * cycles;
+  machine.level2Bandwidth = cycle.level2 * cycle.clock;
+}
+
 /// Ranks that share a host of a few years ago, a core each; and a GPU of its
-/// time.
+/// time, with an A100's multiprocessors.
 static Machine generic() {
   Machine machine;
   machine.name = kDefaultMachine;
@@ -252,6 +281,7 @@ static Machine generic() {
   machine.sharedCacheBytes = 4 << 20;
   machine.forkSeconds = 1e-5;
   machine.multiprocessors = 128;
+  setRates(machine, {1.41e9, 2048, 128, 6068});
   machine.lineBytes = 64;
   machine.link = {5e9, 2e-5};
   return machine;
@@ -270,15 +300,18 @@ static Machine cluster() {
 }
 
 /// A GPU by its maker's data sheet: f32 of its vector units, memory,
-/// second-level cache, and NVLink in one direction.
+/// second-level cache, and NVLink in one direction. What it does in a cycle is
+/// docs/Reference/gpu-performance.md's, with its sources.
 static Machine gpu(std::string_view name, double flops, double memoryBandwidth,
-                   double sharedCache, double multiprocessors, double link) {
+                   double sharedCache, double multiprocessors, double link,
+                   const Cycle &cycle) {
   Machine machine = generic();
   machine.name = name;
   machine.flops = flops;
   machine.memoryBandwidth = memoryBandwidth;
   machine.sharedCacheBytes = sharedCache;
   machine.multiprocessors = multiprocessors;
+  setRates(machine, cycle);
   machine.link = {link, 1e-5};
   return machine;
 }
@@ -288,11 +321,14 @@ static const std::vector<Machine> &presets() {
       generic(),
       cluster(),
       // NVIDIA A100 SXM 80 GB.
-      gpu("a100", 19.5e12, 2.039e12, 40 << 20, 108, 3e11),
+      gpu("a100", 19.5e12, 2.039e12, 40 << 20, 108, 3e11,
+          {1.41e9, 2048, 128, 5120}),
       // NVIDIA H100 SXM 80 GB.
-      gpu("h100", 67e12, 3.35e12, 50 << 20, 132, 4.5e11),
+      gpu("h100", 67e12, 3.35e12, 50 << 20, 132, 4.5e11,
+          {1.83e9, 2540, 128, 5120}),
       // NVIDIA B200: of one GPU of an HGX B200.
-      gpu("b200", 75e12, 7.7e12, 126 << 20, 148, 9e11),
+      gpu("b200", 75e12, 7.7e12, 126 << 20, 148, 9e11,
+          {1.85e9, 2540, 128, 10240}),
   };
   return machines;
 }

@@ -14,20 +14,21 @@ class Gpu:
 
     ``tensor``: operations on 16 bits of warpgroup products (of mma.sync where there are none); ``warp_tensor``: of
     mma.sync. ``lanes``: threads a cycle by pipe. ``l2``: bytes a cycle of all. ``latency``: seconds of a load from
-    memory under load. ``launch``: seconds from one small kernel to the next in a graph.
+    memory under load. ``launch``: seconds from one small kernel to the next in a graph. What is zero at first is the
+    preset's.
     """
 
     name: str
     arch: str
-    multiprocessors: int
-    bandwidth: float
-    clock: float
     tensor: float
-    warp_tensor: float
-    l2: float
     latency: float
     launch: float
     lanes: dict[str, float]
+    multiprocessors: int = 0
+    bandwidth: float = 0
+    clock: float = 0
+    warp_tensor: float = 0
+    l2: float = 0
     registers: int = 65536
     warps: int = 64
     blocks: int = 32
@@ -37,13 +38,21 @@ class Gpu:
 PIPES = {"fma": 128.0, "imad": 64.0, "alu": 64.0, "xu": 16.0, "lsu": 32.0, "uniform": 64.0, "double": 64.0}
 
 
-def preset(name: str) -> tuple[int, float]:
-    """Multiprocessors and bytes a second of a preset of lib/Machine."""
+def preset(name: str) -> dict[str, float]:
+    """Return what a preset of lib/Machine says: multiprocessors, bytes a second, and what is done in a cycle."""
     text = (ROOT / "lib/Machine/Machine.cpp").read_text()
-    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+),', text)
+    cycle = r"\{([\d.e]+), (\d+), \d+, (\d+)\}"
+    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+), [\d.e]+,\s*{cycle}', text)
     if not found:
         raise ValueError(f"no preset '{name}' in lib/Machine/Machine.cpp")
-    return int(found.group(2)), float(found.group(1))
+    bandwidth, multiprocessors, clock, warp_tensor, l2 = map(float, found.groups())
+    return {
+        "multiprocessors": int(multiprocessors),
+        "bandwidth": bandwidth,
+        "clock": clock,
+        "warp_tensor": warp_tensor,
+        "l2": l2,
+    }
 
 
 def gpus() -> dict[str, Gpu]:
@@ -53,20 +62,14 @@ def gpus() -> dict[str, Gpu]:
         Gpu(
             "a100",
             "sm_80",
-            0,
-            0,
-            1.41e9,
-            2048,
-            2048,
-            5120,
-            600e-9,
-            1.5e-6,
-            PIPES | {"fma": 64.0, "double": 32.0},
+            tensor=2048,
+            latency=600e-9,
+            launch=1.5e-6,
+            lanes=PIPES | {"fma": 64.0, "double": 32.0},
             shared=164 << 10,
         ),
-        Gpu("h100", "sm_90a", 0, 0, 1.83e9, 4096, 2540, 5120, 700e-9, 1.3e-6, PIPES),
-        Gpu("b200", "sm_100a", 0, 0, 1.85e9, 8192, 2540, 10240, 800e-9, 1.3e-6, PIPES),
+        Gpu("h100", "sm_90a", tensor=4096, latency=700e-9, launch=1.3e-6, lanes=PIPES),
+        Gpu("b200", "sm_100a", tensor=8192, latency=800e-9, launch=1.3e-6, lanes=PIPES),
     ):
-        count, bandwidth = preset(gpu.name)
-        made[gpu.name] = dataclasses.replace(gpu, multiprocessors=count, bandwidth=bandwidth)
+        made[gpu.name] = dataclasses.replace(gpu, **preset(gpu.name))
     return made

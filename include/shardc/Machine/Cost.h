@@ -31,6 +31,19 @@ public:
 
   /// Seconds of `operations` on f32, in cache.
   double compute(double operations) const { return operations / machine.flops; }
+  /// Seconds of `operations` on 16-bit floats by a GPU's tensor cores.
+  double multiply(double operations) const {
+    return operations / machine.tensorFlops;
+  }
+  /// Seconds of reading `bytes` from shared memory, or of writing them, where
+  /// all multiprocessors do their part.
+  double accessShared(double bytes) const {
+    return bytes / machine.sharedBandwidth;
+  }
+  /// Seconds of reading `bytes` from the second-level cache.
+  double accessLevel2(double bytes) const {
+    return bytes / machine.level2Bandwidth;
+  }
   /// Seconds of reading `bytes` from memory, or of writing them.
   double access(double bytes) const { return bytes / machine.memoryBandwidth; }
   /// Seconds of copying `bytes` within a rank: each is read and written.

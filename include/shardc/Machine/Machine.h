@@ -34,6 +34,9 @@ struct Machine {
   double sharedCacheBytes = 0; ///< what several cores share
   double forkSeconds = 0;      ///< until threads of a rank have begun a loop
   double multiprocessors = 0;  ///< of one GPU
+  double tensorFlops = 0;      ///< of a GPU: 16-bit operations by mma.sync
+  double sharedBandwidth = 0;  ///< of a GPU: bytes of all its shared memory
+  double level2Bandwidth = 0;  ///< of a GPU: bytes from its shared cache
   double lineBytes = 0;        ///< of a cache: what one element brings along
   Link link;                   ///< between ranks, along axes not named below
   std::map<std::string, Link, std::less<>> axes; ///< by name of a mesh axis

@@ -30,9 +30,8 @@ static constexpr int64_t kFewFeatures = 128;
 /// where an edge, or a band, needs some as well.
 static constexpr int64_t kTallNumbers = 192, kTallWithEdge = 160,
                          kTallWithBand = 128;
-/// Rows of a tall block; multiprocessors of a large GPU: with a block for each,
-/// blocks are tall.
-static constexpr int64_t kTallRows = 128, kMany = 128;
+/// Rows of a tall block.
+static constexpr int64_t kTallRows = 128;
 
 namespace {
 /// How a block's work is cut, and what it reads.
@@ -118,7 +117,7 @@ static std::optional<CopyPlan> planCopies(const Step &step,
                    (isForward || step.leavesRegisters()) &&
                    pass.parts() * kPart <= kFewFeatures &&
                    ShapedType::isStatic(allRows) &&
-                   allRows >= kTallRows * std::min(step.multiprocessors, kMany);
+                   allRows >= kTallRows * step.multiprocessors;
   // Most rows of a block should be there.
   if (!isForward)
     mayBeTall &= step.sizeOf(pass.rowDim) >= kTallRows;

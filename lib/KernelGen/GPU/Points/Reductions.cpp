@@ -17,12 +17,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// From this many elements of a result on, threads share it ...
-static constexpr int64_t kShared = 32;
-/// ... and from this many on a block does, twice for each of its threads, if
-/// results are no more than this for each block that keeps the GPU busy: of
-/// more each has a thread, and these are threads enough.
-static constexpr int64_t kLong = 512, kFewResults = 128;
+/// From an element for each of a warp's threads on, threads share a result ...
+static constexpr int64_t kShared = kWarp;
+/// ... and from two for each of a block's on a block does, if results are no
+/// more than half of a block's threads for each block that keeps the GPU busy:
+/// of more each has a thread, and these are threads enough.
+static constexpr int64_t kLong = 2 * kBlock, kFewResults = kBlock / 2;
 /// Elements that a thread has for itself, at least, if results are split.
 static constexpr int64_t kLeastOwn = 8;
 static constexpr int64_t kWarps = kBlock / kWarp;

@@ -11,7 +11,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/KernelGen/GPU.h"
+#include "shardc/Machine/Cost.h"
 #include <cmath>
 #include <limits>
 
@@ -29,14 +31,6 @@ static constexpr std::tuple<int64_t, int64_t, int64_t> kTiles[] = {
     {128, 128, 1}, {96, 128, 1}, {128, 96, 1}, {96, 96, 1}, {128, 64, 1},
     {64, 128, 1},  {128, 64, 2}, {64, 128, 2}, {96, 64, 1}, {64, 96, 1},
     {96, 64, 2},   {64, 96, 2},  {64, 64, 1},  {64, 64, 2}};
-/// Of an A100's multiprocessor, a cycle: operations on 16 bits (for a result
-/// and a byte of a line, one: tf32 has twice the bytes and half of the rate),
-/// bytes of shared memory, its part of what the second-level cache gives. By
-/// these tiles are compared, for all GPUs.
-static constexpr double kTensorRate = 2048, kSharedRate = 128, kLevel2Rate = 47;
-/// A smaller tile must be so much faster: what an estimate does not see is in
-/// favour of the larger one.
-static constexpr double kWorthwhile = 0.95;
 
 namespace {
 class TensorCoreKernel : public ProductKernel {
@@ -357,8 +351,11 @@ bool gpukernels::hasKernel(const Product &product) {
 }
 
 /// The tile of a block whose multiprocessors end first: with large tiles fewer
-/// of them may be busy to the end, small ones are read more often.
-static Tiling chooseTiling(const Product &product, int64_t multiprocessors) {
+/// of them may be busy to the end, small ones are read more often. A smaller
+/// one must be worth it: what an estimate does not see is in favour of the
+/// larger one.
+static Tiling chooseTiling(const Product &product, const Cost &cost,
+                           int64_t multiprocessors) {
   constexpr int64_t warps = 4, lineBytes = kTileBytes;
   int64_t depth = product.element.isF32() ? lineBytes / 4 : lineBytes / 2;
   Tiling best{64, 64, depth, 4, warps * kWarp};
@@ -378,18 +375,21 @@ static Tiling chooseTiling(const Product &product, int64_t multiprocessors) {
     double lines = rows + columns;
     double reads =
         slices == 1 ? 2 * lines : lines + double(std::min(rows, columns));
-    double tensor = double(rows * columns * lineBytes) / kTensorRate;
-    double shared = (lines + reads) * lineBytes / kSharedRate;
+    // For a result and a byte of a line an operation on 16 bits: tf32 has twice
+    // the bytes and half of the rate.
+    double tensor = cost.multiply(double(rows * columns * lineBytes)),
+           shared = cost.accessShared((lines + reads) * lineBytes);
     // Two slices write, and read, half of their sums.
-    double sums = slices == 1 ? 0 : 8.0 * rows * columns / kSharedRate;
-    double tile = steps * std::max(tensor, shared) + sums;
-    double level2 =
-        blocks * steps * lines * lineBytes / multiprocessors / kLevel2Rate;
-    double cycles =
-        std::max(std::ceil(blocks / multiprocessors) * tile, level2);
-    if (cycles >= kWorthwhile * least)
+    double sums =
+        slices == 1 ? 0 : cost.accessShared(8.0 * double(rows * columns));
+    // As long as if all multiprocessors had as many blocks as the busiest.
+    double ofBusiest = std::ceil(blocks / multiprocessors) * multiprocessors;
+    double seconds =
+        std::max(ofBusiest * (steps * std::max(tensor, shared) + sums),
+                 cost.accessLevel2(blocks * steps * lines * lineBytes));
+    if (!Cost::isWorth(seconds, least))
       continue;
-    least = cycles;
+    least = seconds;
     best = {rows,          columns, depth, rows * columns > 96 * 96 ? 3 : 4,
             warps * kWarp, slices};
   }
@@ -400,7 +400,7 @@ bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
                                      const Product &product, OwnKernels own) {
   if (!fitsTensorCores(product))
     return false;
-  Tiling tiling = chooseTiling(product, blocksOfGpu(op));
+  Tiling tiling = chooseTiling(product, Cost(machineOf(op)), blocksOfGpu(op));
   // Three products want the registers of large tiles.
   if (product.tensorTerms > 1)
     tiling = {64, 64, 16, 4, 128};
