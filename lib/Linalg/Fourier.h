@@ -18,6 +18,10 @@ struct Parts {
 /// or one for each part.
 enum class Form { Complex, Real, Parts };
 
+/// How often `transform` for many threads goes through memory, with kernels
+/// between: lines of `n` numbers, of so many bits each.
+double passesByThreads(int64_t n, unsigned width);
+
 /// Emits transforms along one dim after another.
 struct FourierEmitter {
   Lowerer &l;

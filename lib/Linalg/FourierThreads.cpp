@@ -21,21 +21,43 @@ static constexpr int64_t kMostInBlock = 4096, kMostRadix = 13;
 /// Larger factors than this are not worth a matrix.
 static constexpr int64_t kMostMatrix = 61;
 
-Parts FourierEmitter::transformByThreads(Parts x, int64_t dim, int sign) {
-  int64_t n = shapeOf(x.re)[dim], most = kMostInBlock * 32 / type.getWidth(),
-          prime = largestPrime(n);
+/// What is done to a line of `n` numbers of so many bits: it is peeled by a
+/// radix, left to a kernel (1), or becomes a convolution (0).
+static int64_t radixOf(int64_t n, unsigned width) {
+  int64_t most = kMostInBlock * 32 / width, prime = largestPrime(n);
   if (prime > kMostMatrix)
-    return convolve(x, dim, sign);
+    return 0;
   if (prime > kMostRadix)
-    return peel(x, dim, prime, sign);
+    return prime;
   if (n <= most)
-    return leave(x, dim, sign);
+    return 1;
   // The smallest factor that leaves a line that fits, or a large one.
   int64_t radix = 0;
   for (int64_t r = 2; r <= 16 && (radix == 0 || n / radix > most); ++r)
     if (n % r == 0)
       radix = r;
-  return peel(x, dim, radix, sign);
+  return radix;
+}
+
+/// A power of two that a convolution of lines of `n` numbers fits.
+static int64_t convolvedLength(int64_t n) {
+  return llvm::PowerOf2Ceil(2 * n - 1);
+}
+
+double fourier::passesByThreads(int64_t n, unsigned width) {
+  int64_t radix = radixOf(n, width);
+  // Two transforms, the product between them, and what pads and takes lines.
+  if (int64_t m = convolvedLength(n); radix == 0)
+    return 2 + double(m) / double(n) * (2 * passesByThreads(m, width) + 1);
+  // A stage, its twiddle factors, and what interleaves its lines.
+  return radix == 1 ? 1 : 3 + passesByThreads(n / radix, width);
+}
+
+Parts FourierEmitter::transformByThreads(Parts x, int64_t dim, int sign) {
+  int64_t radix = radixOf(shapeOf(x.re)[dim], type.getWidth());
+  if (radix == 0)
+    return convolve(x, dim, sign);
+  return radix == 1 ? leave(x, dim, sign) : peel(x, dim, radix, sign);
 }
 
 // Parts change places for the opposite rotation: i conj(x) = swap(x).
@@ -137,7 +159,7 @@ static void transformInPlace(std::vector<std::complex<double>> &x) {
 // / 2), which a longer transform does.
 Parts FourierEmitter::convolve(Parts x, int64_t dim, int sign) {
   int64_t n = shapeOf(x.re)[dim];
-  int64_t m = llvm::PowerOf2Ceil(2 * n - 1);
+  int64_t m = convolvedLength(n);
   // The angle is reduced in integers: j^2 modulo 2n.
   auto chirp = [&](int64_t j) {
     int64_t k =

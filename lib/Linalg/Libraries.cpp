@@ -4,18 +4,47 @@
 // decided while it is still one op. Where the library does not, the stages do.
 //
 //===----------------------------------------------------------------------===//
+#include "Fourier.h"
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Kernel/IR/KernelSites.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Machine/Cost.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
 
-/// From this many elements on a library is taken by choice.
-static constexpr int64_t kManyElements = 1 << 16;
+static bool isInverse(stablehlo::FftOp op) {
+  return op.getFftType() == stablehlo::FftType::IFFT ||
+         op.getFftType() == stablehlo::FftType::IRFFT;
+}
+
+/// True if a library's transform of `op` is worth its call, one launch more. It
+/// goes through memory once a dim, and once more to scale; ours as often as its
+/// stages do, and to take complex numbers apart and to put them together. Of a
+/// size that is not known the longer ones matter.
+static bool isWorthACall(stablehlo::FftOp op) {
+  auto from = cast<RankedTensorType>(op.getOperand().getType());
+  auto to = cast<RankedTensorType>(op.getType());
+  if (!from.hasStaticShape())
+    return true;
+  auto complex = dyn_cast<ComplexType>(from.getElementType());
+  Type part = complex ? complex.getElementType() : from.getElementType();
+  unsigned width = part.getIntOrFloatBitWidth();
+  int64_t elements = std::max(from.getNumElements(), to.getNumElements());
+  double theirs = double(op.getFftLength().size()), ours = 2;
+  if (isInverse(op))
+    ++theirs;
+  for (int64_t length : op.getFftLength())
+    ours += fourier::passesByThreads(length, width);
+  Cost cost(machineOf(op));
+  double pass = cost.copy(double(elements) * width / 4);
+  return Cost::isWorth(theirs * pass + cost.getMachine().forkSeconds,
+                       ours * pass);
+}
 
 /// `value` times `factor`, element by element.
 static Value scaled(Lowerer &l, Value value, double factor) {
@@ -54,10 +83,8 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op,
     isStatic = !from.isDynamicDim(dim) && !to.isDynamicDim(dim);
   // Of several dims, a library wants the whole of a real line's symmetry.
   bool isKnown = op.getFftType() != stablehlo::FftType::IRFFT || count == 1;
-  bool isLarge =
-      !from.hasStaticShape() || from.getNumElements() >= kManyElements;
-  if (!isStatic || !isKnown || (!required && !isLarge) ||
-      llvm::is_contained(length, 0))
+  if (!isStatic || !isKnown || llvm::is_contained(length, 0) ||
+      (!required && !isWorthACall(op)))
     return generated(l, op);
 
   int64_t code = static_cast<int64_t>(op.getFftType());
@@ -78,8 +105,7 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op,
       l.b.getDenseI64ArrayAttr({code, count}), ArrayAttr(),
       required ? l.b.getUnitAttr() : UnitAttr(), UnitAttr(), UnitAttr());
   double factor = 1;
-  if (op.getFftType() == stablehlo::FftType::IFFT ||
-      op.getFftType() == stablehlo::FftType::IRFFT)
+  if (isInverse(op))
     for (int64_t n : length)
       factor /= static_cast<double>(n);
   auto branch = scf::IfOp::create(l.b, TypeRange(init.getType()),
