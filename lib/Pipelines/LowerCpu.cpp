@@ -18,6 +18,7 @@
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Passes.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace shardc;
@@ -90,7 +91,11 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
   round.converts = hasBf16;
   pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass(round));
   ApproximateMathPassOptions math;
+  // Tables of other lengths are other formulas: exact bits are those of eight
+  // on every processor that has them.
   unsigned widest = preferredVectorBits(options.arch);
+  if (options.exact)
+    widest = std::min(widest, 256u);
   math.permutes = widest >= 256 ? widest / 32 : 0;
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass(math));
 }
