@@ -142,7 +142,7 @@ func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
 
 func.func @main(%x: tensor<?x4xf32>, %image: tensor<1x5x5x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x?x?x4xf32> {
   %padding = stablehlo.constant dense<1> : tensor<1x2xi32>
-  // expected-error @below {{has 2 numbers of padding, expected two for each of 2 dims}}
+  // expected-error @below {{padding has type 'tensor<1x2xi32>', expected shape [2, 2]}}
   %0 = "stablehlo.dynamic_conv"(%image, %w, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64}> : (tensor<1x5x5x2xf32>, tensor<3x3x2x4xf32>, tensor<1x2xi32>) -> tensor<1x?x?x4xf32>
   return %0 : tensor<1x?x?x4xf32>
 }

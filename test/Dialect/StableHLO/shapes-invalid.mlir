@@ -242,3 +242,75 @@ func.func @bits(%a: tensor<4xf32>) {
   %0 = "stablehlo.bitcast_convert"(%a) : (tensor<4xf32>) -> tensor<4x5xf6E2M3FN>
   return
 }
+
+// -----
+
+func.func @too_few_strides(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op stride has 1 entries, but the window has 2 dims}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, window_strides = array<i64: 1>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @too_few_dilations(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op rhs_dilate has 1 entries, but the window has 2 dims}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, rhs_dilation = array<i64: 1>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @too_few_dilations_of_the_image(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op lhs_dilate has 3 entries, but the window has 2 dims}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, lhs_dilation = array<i64: 1, 2, 3>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @padding_of_one_dim(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<1x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op padding has type 'tensor<1x2xi32>', expected shape [2, 2]}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<1x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @roles_of_other_dims(%x: tensor<1x8x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op dim_numbers of the input has 4 entries, but the input has 3 dims}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>}> : (tensor<1x8x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_group(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op feature_group_count is 0 and batch_group_count is 1; each must be at least 1}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 0 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @stride_of_zero(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op window dim 1 has size 3, stride 0, base dilation 1, window dilation 1; each must be at least 1}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, window_strides = array<i64: 1, 0>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @features_of_the_result(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
+  // expected-error @below {{'stablehlo.dynamic_conv' op result has type 'tensor<1x?x?x5xf32>', expected shape [1, ?, ?, 4]}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x5xf32>
+  return
+}
+
+// -----
+
+func.func @images_of_another_type(%x: tensor<1x8x3xf32>, %w: tensor<3x3x4xi32>) {
+  // expected-error @below {{'stablehlo.convolution' op lhs has elements of 'f32', but rhs of 'i32'}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x3xf32>, tensor<3x3x4xi32>) -> tensor<1x6x4xf32>
+  return
+}

@@ -209,9 +209,12 @@ SmallVector<bool> ConvolutionOp::getWindowReversalOrFalse() {
 }
 
 /// Groups divide what they split; operand features fit the kernel's.
-static LogicalResult verifyGroups(const Reporter &report, ConvolutionOp op) {
+template <typename OpT>
+static LogicalResult verifyGroups(const Reporter &report, OpT op) {
   ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  if (failed(verifyElementTypes(report, "lhs", lhs, "rhs", rhs)))
+    return failure();
   int64_t groups = op.getFeatureGroupCount(),
           batchGroups = op.getBatchGroupCount();
   if (groups < 1 || batchGroups < 1)
@@ -241,46 +244,60 @@ static LogicalResult verifyGroups(const Reporter &report, ConvolutionOp op) {
   return success();
 }
 
-LogicalResult ConvolutionOp::verify() {
-  Reporter report(*this);
-  ConvDimensionNumbersAttr dims = getDimensionNumbers();
-  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
-                   result = getType();
+/// Roles of dims, lists for the window, groups: what does not depend on the
+/// padding.
+template <typename OpT>
+static LogicalResult verifyRolesAndWindow(const Reporter &report, OpT op) {
+  ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   int64_t spatialRank = dims.getInputSpatialDimensions().size();
   if (failed(verifyRoles(report, "input", dims.getInputBatchDimension(),
                          dims.getInputFeatureDimension(),
-                         dims.getInputSpatialDimensions(), lhs.getRank())) ||
+                         dims.getInputSpatialDimensions(),
+                         op.getLhs().getType().getRank())) ||
       failed(verifyRoles(report, "kernel",
                          dims.getKernelInputFeatureDimension(),
                          dims.getKernelOutputFeatureDimension(),
-                         dims.getKernelSpatialDimensions(), rhs.getRank())) ||
+                         dims.getKernelSpatialDimensions(),
+                         op.getRhs().getType().getRank())) ||
       failed(verifyRoles(report, "output", dims.getOutputBatchDimension(),
                          dims.getOutputFeatureDimension(),
-                         dims.getOutputSpatialDimensions(), result.getRank())))
+                         dims.getOutputSpatialDimensions(),
+                         op.getType().getRank())))
     return failure();
-  SmallVector<int64_t> strides = getWindowStridesOrOnes(),
-                       lhsDilation = getLhsDilationOrOnes(),
-                       rhsDilation = getRhsDilationOrOnes();
-  StringRef window = "the window";
-  if (failed(verifyLength(report, "stride", strides.size(), spatialRank,
-                          window)) ||
-      failed(verifyLength(report, "lhs_dilate", lhsDilation.size(), spatialRank,
-                          window)) ||
-      failed(verifyLength(report, "rhs_dilate", rhsDilation.size(), spatialRank,
-                          window)) ||
-      failed(verifyLength(report, "reverse", getWindowReversalOrFalse().size(),
-                          spatialRank, window)) ||
-      failed(verifyPadding(report, getPadding(), spatialRank)) ||
-      failed(verifyPrecision(report, getPrecisionConfig())) ||
-      failed(verifyGroups(report, *this)))
-    return failure();
+  auto verifyList = [&](StringRef name, const auto &list) {
+    return !list ? success()
+                 : verifyLength(report, name, list->size(), spatialRank,
+                                "the window");
+  };
+  return failure(failed(verifyList("stride", op.getWindowStrides())) ||
+                 failed(verifyList("lhs_dilate", op.getLhsDilation())) ||
+                 failed(verifyList("rhs_dilate", op.getRhsDilation())) ||
+                 failed(verifyList("reverse", op.getWindowReversal())) ||
+                 failed(verifyPrecision(report, op.getPrecisionConfig())) ||
+                 failed(verifyGroups(report, op)));
+}
 
-  SmallVector<std::pair<int64_t, int64_t>> padding = getPaddingOrZeros();
+/// The result has the positions of the window as its spatial dims, of any
+/// number where there is no `padding`.
+template <typename OpT>
+static LogicalResult
+verifyConvolved(const Reporter &report, OpT op,
+                std::optional<ArrayRef<std::pair<int64_t, int64_t>>> padding) {
+  ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(),
+                   result = op.getType();
+  int64_t spatialRank = dims.getInputSpatialDimensions().size();
+  SmallVector<int64_t> strides =
+                           orDefault(op.getWindowStrides(), spatialRank, 1),
+                       lhsDilation =
+                           orDefault(op.getLhsDilation(), spatialRank, 1),
+                       rhsDilation =
+                           orDefault(op.getRhsDilation(), spatialRank, 1);
   SmallVector<int64_t> shape(lhs.getRank());
   int64_t batch = lhs.getDimSize(dims.getInputBatchDimension());
   shape[dims.getOutputBatchDimension()] =
       isDynamic(batch) ? batch
-                       : batch / static_cast<int64_t>(getBatchGroupCount());
+                       : batch / static_cast<int64_t>(op.getBatchGroupCount());
   shape[dims.getOutputFeatureDimension()] =
       rhs.getDimSize(dims.getKernelOutputFeatureDimension());
   for (int64_t i = 0; i < spatialRank; ++i) {
@@ -288,22 +305,42 @@ LogicalResult ConvolutionOp::verify() {
     int64_t kernel = rhs.getDimSize(dims.getKernelSpatialDimensions()[i]);
     int64_t &slot = shape[dims.getOutputSpatialDimensions()[i]];
     slot = ShapedType::kDynamic;
-    if (isDynamic(kernel))
-      continue;
+    auto [low, high] = padding ? (*padding)[i] : std::pair<int64_t, int64_t>();
     // A window of no elements covers every position.
-    WindowDim windowDim{std::max<int64_t>(kernel, 1),
+    WindowDim windowDim{isDynamic(kernel) ? 1 : std::max<int64_t>(kernel, 1),
                         strides[i],
-                        padding[i].first,
-                        padding[i].second,
+                        low,
+                        high,
                         lhsDilation[i],
                         rhsDilation[i]};
     FailureOr<int64_t> positions = windowResultSize(report, i, size, windowDim);
     if (failed(positions))
       return failure();
-    slot = kernel == 0 ? result.getDimSize(dims.getOutputSpatialDimensions()[i])
-                       : *positions;
+    if (padding && !isDynamic(kernel) && kernel > 0)
+      slot = *positions;
   }
   return verifyShape(report, "result", result, shape);
+}
+
+LogicalResult ConvolutionOp::verify() {
+  Reporter report(*this);
+  int64_t spatialRank =
+      getDimensionNumbers().getInputSpatialDimensions().size();
+  if (failed(verifyRolesAndWindow(report, *this)) ||
+      failed(verifyPadding(report, getPadding(), spatialRank)))
+    return failure();
+  return verifyConvolved(report, *this, ArrayRef(getPaddingOrZeros()));
+}
+
+LogicalResult DynamicConvOp::verify() {
+  Reporter report(*this);
+  int64_t spatialRank =
+      getDimensionNumbers().getInputSpatialDimensions().size();
+  if (failed(verifyRolesAndWindow(report, *this)) ||
+      failed(verifyShape(report, "padding", getPadding().getType(),
+                         {spatialRank, 2})))
+    return failure();
+  return verifyConvolved(report, *this, std::nullopt);
 }
 
 //===----------------------------------------------------------------------===//
@@ -575,6 +612,9 @@ LogicalResult DynamicGatherOp::verify() {
   if (failed(
           verifyElementTypes(report, "operand", operand, "result", getType())))
     return failure();
+  if (failed(verifyShape(report, "slice_sizes", getSliceSizes().getType(),
+                         {operand.getRank()})))
+    return failure();
   SmallVector<int64_t> sizes(operand.getRank(), ShapedType::kDynamic);
   FailureOr<SmallVector<int64_t>> shape = verifyAddressing(
       report, operand, getStartIndices().getType(), sizes, dims.getOffsetDims(),
@@ -633,6 +673,11 @@ LogicalResult ScatterOp::verify() {
       failed(verifyReducer(report, getUpdateComputation(), getInputs().size(),
                            getInputs().getTypes())))
     return failure();
+  for (auto [index, one] : llvm::enumerate(getUpdates()))
+    if (!areOfOneKind(getElementTypeOrSelf(one),
+                      getElementTypeOrSelf(getInputs()[index])))
+      return report("update ", index, " has type ", one.getType(),
+                    ", expected elements for ", getInputs()[index].getType());
   return verifyReductionResults(report, getInputs(), getResultTypes(),
                                 getUpdateComputation(), input.getShape());
 }
@@ -734,5 +779,8 @@ LogicalResult RngBitGeneratorOp::verify() {
                           getOutputState().getType()))
     return report("state changes its type from ", getInitialState().getType(),
                   " to ", getOutputState().getType());
+  if (isa<ComplexType>(getOutput().getType().getElementType()))
+    return report("result has type ", getOutput().getType(),
+                  ", expected integers or floats");
   return success();
 }

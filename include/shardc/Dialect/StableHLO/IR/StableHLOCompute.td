@@ -92,6 +92,7 @@ def StableHLO_DynamicConvOp : StableHLO_Op<"dynamic_conv", [NoMemoryEffect]> {
       I64Attr:$feature_group_count, I64Attr:$batch_group_count,
       OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
