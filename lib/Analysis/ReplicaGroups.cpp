@@ -85,13 +85,11 @@ FailureOr<Groups> shardc::readReplicaGroups(Operation *op,
   if (groups->empty())
     groups->push_back(llvm::to_vector(llvm::seq<int64_t>(0, numRanks)));
 
-  size_t size = groups->front().size();
   SmallVector<bool> seen(numRanks, false);
   for (ArrayRef<int64_t> list : *groups) {
-    if (list.size() != size && !isa<stablehlo::AllReduceOp>(op))
-      return emitOpUnsupported(op)
-             << ": replica groups of " << size << " and of " << list.size()
-             << " members; groups of one size are known";
+    assert((list.size() == groups->front().size() ||
+            isa<stablehlo::AllReduceOp>(op)) &&
+           "the verifiers refuse groups of several sizes");
     for (int64_t rank : list) {
       if (failed(checkRank(op, rank, mesh, "replica group")))
         return failure();

@@ -190,11 +190,8 @@ LogicalResult import::decompose(TorchIndexSelectOp op) {
   auto rank = type.getRank(), indices = index.getRank();
   auto dim = static_cast<int64_t>(op.getDim()),
        batches = static_cast<int64_t>(op.getBatchDims());
-  if (dim < 0 || dim >= rank || batches < 0 || batches > dim ||
-      batches > indices)
-    return op.emitOpError("selects along dim ")
-           << dim << " with " << batches << " batch dims, expected a dim of "
-           << type << " behind as many dims of " << index;
+  assert(0 <= batches && batches <= dim && dim < rank && batches <= indices &&
+         "verified");
   SmallVector<int64_t> offsets, sizes(type.getShape());
   for (int64_t at = batches; at < dim; ++at)
     offsets.push_back(at);

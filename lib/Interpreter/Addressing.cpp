@@ -195,9 +195,8 @@ evaluateTorchIndexSelect(Evaluator &, stablehlo::TorchIndexSelectOp op,
   const Array &operand = in[0], &indices = in[1];
   auto dim = static_cast<int64_t>(op.getDim()),
        batches = static_cast<int64_t>(op.getBatchDims());
-  if (dim < 0 || dim >= operand.rank() || batches < 0 || batches > dim ||
-      batches > indices.rank())
-    return Evaluator::unknown(op, "torch_index_select along such a dim");
+  assert(0 <= batches && batches <= dim && dim < operand.rank() &&
+         batches <= indices.rank() && "verified");
   ArrayRef<int64_t> index = indices.shape(), whole = operand.shape();
   Shape shape(whole.take_front(dim));
   shape.append(index.begin() + batches, index.end());

@@ -25,7 +25,7 @@ func.func @letters(%x: tensor<2x3xf32>) -> tensor<2xf32> {
 // -----
 
 func.func @batches(%x: tensor<2x3xf32>, %i: tensor<2x4xi32>) -> tensor<2x4xf32> {
-  // expected-error @below {{'stablehlo.torch_index_select' op selects along dim 0 with 1 batch dims, expected a dim of 'tensor<2x3xf32>' behind as many dims of 'tensor<2x4xi32>'}}
+  // expected-error @below {{'stablehlo.torch_index_select' op selects along dim 0 behind 1 batching dims of 'tensor<2x3xf32>' by 'tensor<2x4xi32>'}}
   %0 = "stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 1 : i64}> : (tensor<2x3xf32>, tensor<2x4xi32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }

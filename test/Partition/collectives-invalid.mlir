@@ -1,19 +1,6 @@
 // RUN: shard-opt %s --spmd-propagate --spmd-partition --split-input-file --verify-diagnostics
 
 spmd.mesh @mesh = <["x"=4]>
-func.func @uneven_groups(%x: tensor<8xf32>) -> tensor<24xf32> {
-  %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
-  ^bb0(%a: tensor<2xf32>):
-    // expected-error @below {{unsupported: replica groups of 3 and of 1 members; groups of one size are known}}
-    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2], [3, -1, -1]]> : tensor<2x3xi64>, use_global_device_ids}> : (tensor<2xf32>) -> tensor<6xf32>
-    spmd.return %1 : tensor<6xf32>
-  } : (tensor<8xf32>) -> tensor<24xf32>
-  return %0 : tensor<24xf32>
-}
-
-// -----
-
-spmd.mesh @mesh = <["x"=4]>
 func.func @missing_rank(%x: tensor<8xf32>) -> tensor<16xf32> {
   %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
   ^bb0(%a: tensor<2xf32>):
@@ -61,4 +48,19 @@ func.func @groups_by_axes(%x: tensor<8xf32>) -> tensor<16xf32> {
     spmd.return %1 : tensor<8xf32>
   } : (tensor<8xf32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
+}
+
+// -----
+
+// The axis along which ranks speak is free, and cuts another dim.
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+func.func @along_what_cuts(%v: tensor<8x4xf32>) -> tensor<8x8xf32> {
+  %0 = spmd.manual(%v) in [#spmd.sharding<@mesh, [{"x"}, {}]>] out [#spmd.sharding<@mesh, [{"x"}, {}]>] along ["x"] {
+  ^bb0(%a: tensor<4x4xf32>):
+    %1 = spmd.constrain %a <@mesh, [{"y"}, {}]> : tensor<4x4xf32>
+    // expected-error @below {{'stablehlo.all_gather' op unsupported: communicates along free axis "y", along which its operand is cut; constrain the operand to be whole}}
+    %2 = "stablehlo.all_gather"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, all_gather_dim = 1 : i64, use_global_device_ids, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x8xf32>
+    spmd.return %2 : tensor<4x8xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
 }

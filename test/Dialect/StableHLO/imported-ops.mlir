@@ -59,7 +59,7 @@ func.func @channels(%x: tensor<2xi32>, %t: !stablehlo.token) -> tensor<2xi32> {
   // CHECK: "stablehlo.send"
   %0 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, is_host_transfer = true} : (tensor<2xi32>, !stablehlo.token) -> !stablehlo.token
   // CHECK: "stablehlo.recv"
-  %1:2 = "stablehlo.recv"(%0) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 3>} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+  %1:2 = "stablehlo.recv"(%0) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 3>, is_host_transfer = true} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
   // CHECK: "stablehlo.infeed"
   %2:2 = "stablehlo.infeed"(%1#1) {infeed_config = "a", layout = [[0]]} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
   // CHECK: "stablehlo.outfeed"
@@ -98,6 +98,19 @@ func.func @scan(%x: tensor<4xi32>, %c: tensor<i32>) -> tensor<4xi32> {
     stablehlo.return %1, %1 : tensor<i32>, tensor<i32>
   } : (tensor<4xi32>, tensor<i32>) -> (tensor<4xi32>, tensor<i32>)
   return %0#0 : tensor<4xi32>
+}
+
+// What is carried may be of open shape in one place.
+// CHECK-LABEL: func @scan_of_open_shape(
+func.func @scan_of_open_shape(%x: tensor<2x3xi32>, %c: tensor<2xi32>) -> tensor<?xi32> {
+  // CHECK: chlo.scan(%{{.*}}) inits(%{{.*}}) dimension=1
+  // CHECK: (tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3xi32>, tensor<?xi32>)
+  %0:2 = chlo.scan(%x) inits(%c) dimension=1 {
+  ^bb0(%a: tensor<2xi32>, %b: tensor<2xi32>):
+    %1 = stablehlo.add %a, %b : tensor<2xi32>
+    stablehlo.return %1, %1 : tensor<2xi32>, tensor<2xi32>
+  } : (tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3xi32>, tensor<?xi32>)
+  return %0#1 : tensor<?xi32>
 }
 
 // CHECK-LABEL: func @probes(

@@ -685,3 +685,75 @@ func.func @normalised_to_other_elements(%x: tensor<4x16xf32>, %v: tensor<16xf32>
   %0 = "stablehlo.batch_norm_inference"(%x, %v, %v, %v, %v) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<4x16xf64>
   return
 }
+
+// -----
+
+func.func @group_without_a_member(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'stablehlo.all_gather' op replica_groups names 4 members without 3, expected all from 0 on}}
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 1 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 4]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<4x8xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @short_group(%x: tensor<2x4xi64>) {
+  // expected-error @below {{'stablehlo.all_to_all' op replica_groups holds -1, expected 0 or more}}
+  %0 = "stablehlo.all_to_all"(%x) <{split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>}> : (tensor<2x4xi64>) -> tensor<4x2xi64>
+  return
+}
+
+// -----
+
+func.func @sum_in_another_type(%x: tensor<4xf16>) {
+  // expected-error @below {{'stablehlo.all_reduce' op operand 0 has type 'tensor<4xf16>', but the reducer combines elements of 'f32'}}
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf16>) -> tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @sum_of_two_types(%x: tensor<4xf32>, %y: tensor<4xf64>) {
+  // expected-error @below {{'stablehlo.all_reduce' op operand 1 has type 'tensor<4xf64>', but the reducer combines elements of 'f32'}}
+  %0:2 = "stablehlo.all_reduce"(%x, %y) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<4xf64>) -> (tensor<4xf32>, tensor<4xf64>)
+  return
+}
+
+// -----
+
+func.func @alias_of_no_result(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.custom_call' op output_operand_aliases holds #stablehlo.output_operand_alias<output_tuple_indices = [3], operand_index = 0, operand_tuple_indices = []>, which names no part of the results}}
+  %0 = "stablehlo.custom_call"(%x) <{call_target_name = "t", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [3], operand_index = 0, operand_tuple_indices = []>]}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @alias_of_no_part(%x: tensor<4xf32>) {
+  // expected-error @below {{which names no part of the operand}}
+  %0 = "stablehlo.custom_call"(%x) <{call_target_name = "t", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = [-1]>]}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @alias_of_another_type(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.custom_call' op output_operand_aliases shares 'tensor<4xf32>' of operand 0 with 'tensor<2xf32>', expected one type}}
+  %0:2 = "stablehlo.custom_call"(%x) <{call_target_name = "t", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = []>]}> : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
+
+func.func @unsigned(%x: tensor<4xui64>) {
+  // expected-error @below {{'stablehlo.abs' op operand #0 must be ranked tensor of floating-point or a signed integer or a complex number values, but got 'tensor<4xui64>'}}
+  %0 = "stablehlo.abs"(%x) : (tensor<4xui64>) -> tensor<4xui64>
+  return
+}

@@ -345,8 +345,8 @@ func.func @calls(%a: tensor<4xf32>) {
   %0:2 = stablehlo.custom_call @target(%a) {api_version = 4 : i32, backend_config = {k = 1 : i32}} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xi32>)
   // CHECK: stablehlo.custom_call @"a b"() {backend_config = "{\22k\22: 1}", has_side_effect = true} : () -> ()
   stablehlo.custom_call @"a b"() {backend_config = "{\22k\22: 1}", has_side_effect = true} : () -> ()
-  // CHECK: output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]
-  %1 = stablehlo.custom_call @t(%a) {called_computations = [@body], operand_layouts = [dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<0> : tensor<1xindex>]} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]
+  %1 = stablehlo.custom_call @t(%a) {called_computations = [@body], operand_layouts = [dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<0> : tensor<1xindex>]} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: stablehlo.composite "my.op" %{{.*}} {composite_attributes = {k = 2 : i64}, decomposition = @body, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
   %2 = stablehlo.composite "my.op" %a {composite_attributes = {k = 2 : i64}, decomposition = @body, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: stablehlo.tuple %{{.*}}, %{{.*}} : tuple<tensor<4xf32>, tensor<4xf32>>

@@ -679,10 +679,6 @@ TEST_F(RefusalTest, FormsThatAreNotKnown) {
                 %r:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY
                 : (tensor<4xui32>) -> (tensor<4xui32>, tensor<4xui32>))"),
             "a generator with a state of another form");
-  EXPECT_EQ(body(R"(%r = "stablehlo.torch_index_select"(%b, %i)
-                <{dim = 0 : i64, batch_dims = 2 : i64}>
-                : (tensor<4x4xf32>, tensor<4xi32>) -> tensor<4x4xf32>)"),
-            "torch_index_select along such a dim");
   EXPECT_EQ(body(R"(%r = stablehlo.reshape %a
                 : (tensor<4xf32>) -> tensor<?x?xf32>)"),
             "reshape to several unknown sizes");

@@ -85,7 +85,7 @@ LogicalResult ScanOp::verify() {
   if (scanned.empty() && !getScanDimSize())
     return emitOpError("has neither inputs nor outputs nor scan_dim_size, "
                        "which say how far it goes");
-  if (!llvm::equal(getInits().getTypes(), getCarries().getTypes()))
+  if (!areCompatibleTypes(getInits().getTypes(), getCarries().getTypes()))
     return emitOpError("carries ")
            << getCarries().getTypes() << ", expected " << getInits().getTypes();
   auto slices = [&](ValueRange whole, ValueRange carried) {

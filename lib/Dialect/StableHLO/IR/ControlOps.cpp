@@ -90,7 +90,17 @@ LogicalResult MapOp::verify() {
       result->getOperand(0).getType() != expected)
     return report("computation returns ", result->getOperandTypes(),
                   ", expected ", expected);
-  return verifyDims(report, "dimensions", getDimensions(), getType().getRank());
+  for (auto [argument, input] :
+       llvm::zip(getComputation().getArguments(), getInputs()))
+    if (argument.getType() !=
+        RankedTensorType::get({}, getElementTypeOrSelf(input)))
+      return report("computation's argument ", argument.getArgNumber(),
+                    " has type ", argument.getType(),
+                    ", expected one element of ", input.getType());
+  if (llvm::equal(getDimensions(), llvm::seq(getType().getRank())))
+    return success();
+  return report("dimensions are ", toString(getDimensions()),
+                ", expected all dims of ", getType(), " in order");
 }
 
 LogicalResult OptimizationBarrierOp::verify() {
@@ -143,6 +153,44 @@ static LogicalResult verifyLayouts(const Reporter &report, StringRef name,
   return success();
 }
 
+/// The part of `type` that `indices` lead to, through tuples; none where they
+/// lead out of it.
+static Type getPart(Type type, ArrayRef<int64_t> indices) {
+  for (int64_t index : indices) {
+    auto tuple = dyn_cast<TupleType>(type);
+    if (!tuple || index < 0 || index >= static_cast<int64_t>(tuple.size()))
+      return {};
+    type = tuple.getType(index);
+  }
+  return type;
+}
+
+/// Each alias is between a value that goes in and one of its type that comes
+/// out.
+static LogicalResult verifyAliases(const Reporter &report, CustomCallOp op) {
+  Type results = op.getNumResults() == 1
+                     ? op.getResult(0).getType()
+                     : TupleType::get(op.getContext(), op.getResultTypes());
+  for (auto alias :
+       op.getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>()) {
+    int64_t operand = alias.getOperandIndex();
+    if (operand < 0 || operand >= static_cast<int64_t>(op.getInputs().size()))
+      return report("output_operand_aliases names operand ", operand,
+                    ", but there are ", op.getInputs().size());
+    Type in = getPart(op.getInputs()[operand].getType(),
+                      alias.getOperandTupleIndices()),
+         out = getPart(results, alias.getOutputTupleIndices());
+    if (!in || !out)
+      return report("output_operand_aliases holds ", alias,
+                    ", which names no part of the ",
+                    in ? "results" : "operand");
+    if (in != out)
+      return report("output_operand_aliases shares ", in, " of operand ",
+                    operand, " with ", out, ", expected one type");
+  }
+  return success();
+}
+
 LogicalResult CustomCallOp::verify() {
   Reporter report(*this);
   if (failed(verifyLayouts(report, "operand_layouts", getOperandLayouts(),
@@ -154,14 +202,7 @@ LogicalResult CustomCallOp::verify() {
   if (!isOneTuple && failed(verifyLayouts(report, "result_layouts", layouts,
                                           getResultTypes())))
     return failure();
-  for (auto alias :
-       getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
-    if (alias.getOperandIndex() < 0 ||
-        alias.getOperandIndex() >= static_cast<int64_t>(getInputs().size()))
-      return report("output_operand_aliases names operand ",
-                    alias.getOperandIndex(), ", but there are ",
-                    getInputs().size());
-  return success();
+  return verifyAliases(report, *this);
 }
 
 LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -177,6 +218,13 @@ LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
                   function.getFunctionType(), ", expected ",
                   getInputs().getTypes(), " -> ", getResultTypes());
   return success();
+}
+
+LogicalResult TupleOp::verify() {
+  if (llvm::equal(cast<TupleType>(getType()).getTypes(), getOperandTypes()))
+    return success();
+  return Reporter(*this)("result has type ", getType(),
+                         ", expected a tuple of ", getOperandTypes());
 }
 
 LogicalResult GetTupleElementOp::verify() {
@@ -226,10 +274,20 @@ static LogicalResult verifyMemberCount(const Reporter &report, StringRef name,
                 kMaxMembers, " numbers");
 }
 
+/// What an op asks of its groups.
+enum class Groups {
+  /// Of any members: the others get zeros.
+  Some,
+  /// All members are in one, from 0 on.
+  All,
+  /// As many members in each as well.
+  AllOfOneSize
+};
+
 /// Dense groups are groups x members, no member twice; -1 pads short groups.
 /// Returns the size of the groups, `?` where they differ or a mesh says it.
-static FailureOr<int64_t> verifyGroups(const Reporter &report,
-                                       Attribute groups) {
+static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups,
+                                       Groups asked) {
   auto dense = dyn_cast<DenseIntElementsAttr>(groups);
   if (!dense)
     return ShapedType::kDynamic;
@@ -242,7 +300,7 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report,
   bool padded = false;
   for (const APInt &value : dense) {
     int64_t member = value.getSExtValue();
-    if (member == -1) {
+    if (member == -1 && asked != Groups::AllOfOneSize) {
       padded = true;
       continue;
     }
@@ -253,6 +311,11 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report,
       return LogicalResult(
           report("replica_groups holds member ", member, " twice"));
   }
+  for (int64_t member : llvm::seq<int64_t>(seen.size()))
+    if (asked != Groups::Some && !seen.contains(member))
+      return LogicalResult(report("replica_groups names ", seen.size(),
+                                  " members without ", member,
+                                  ", expected all from 0 on"));
   return padded || dense.empty() ? ShapedType::kDynamic
                                  : dense.getType().getDimSize(1);
 }
@@ -293,7 +356,8 @@ static LogicalResult verifySameCount(const Reporter &report,
 /// all partitions of these as well, whose number the op does not say.
 template <typename OpT>
 static FailureOr<int64_t> verifyProcessGroups(const Reporter &report, OpT op) {
-  FailureOr<int64_t> size = verifyGroups(report, op.getReplicaGroups());
+  FailureOr<int64_t> size =
+      verifyGroups(report, op.getReplicaGroups(), Groups::AllOfOneSize);
   bool hasChannel =
       op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0;
   if (failed(size) || !hasChannel || op.getUseGlobalDeviceIds())
@@ -318,14 +382,25 @@ LogicalResult AllGatherOp::verify() {
   return success();
 }
 
+LogicalResult checks::verifyReducerOfOneType(const Reporter &report,
+                                             Region &region,
+                                             TypeRange operands) {
+  if (failed(verifyReducer(report, region, 1, operands.take_front(1))))
+    return failure();
+  Type element = getReducerElementType(region, 0);
+  for (auto [index, operand] : llvm::enumerate(operands))
+    if (getElementTypeOrSelf(operand) != element)
+      return report("operand ", index, " has type ", operand,
+                    ", but the reducer combines elements of ", element);
+  return success();
+}
+
 LogicalResult AllReduceOp::verify() {
   Reporter report(*this);
-  if (failed(verifyGroups(report, getReplicaGroups())) ||
+  if (failed(verifyGroups(report, getReplicaGroups(), Groups::All)) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())) ||
-      failed(verifyReducer(
-          report, getComputation(), 1,
-          TypeRange(getOperands())
-              .take_front(std::min<size_t>(getOperands().size(), 1)))))
+      failed(verifyReducerOfOneType(report, getComputation(),
+                                    TypeRange(getOperands()))))
     return failure();
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes()))
     if (failed(
@@ -340,8 +415,8 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<int64_t> size = verifyProcessGroups(report, *this);
   int64_t dim = getScatterDimension();
   if (failed(size) ||
-      failed(
-          verifyReducer(report, getComputation(), 1, getOperand().getType())) ||
+      failed(verifyReducerOfOneType(report, getComputation(),
+                                    getOperand().getType())) ||
       failed(verifyElementTypes(report, "operand", getOperand().getType(),
                                 "result", getType())) ||
       failed(verifyDims(report, "scatter_dimension", dim,
@@ -353,7 +428,8 @@ LogicalResult ReduceScatterOp::verify() {
 
 LogicalResult AllToAllOp::verify() {
   Reporter report(*this);
-  FailureOr<int64_t> size = verifyGroups(report, getReplicaGroups());
+  FailureOr<int64_t> size =
+      verifyGroups(report, getReplicaGroups(), Groups::AllOfOneSize);
   if (failed(size) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())))
     return failure();
@@ -433,7 +509,7 @@ void CollectiveBroadcastOp::writeProperties(DialectBytecodeWriter &writer) {
 
 LogicalResult CollectiveBroadcastOp::verify() {
   Reporter report(*this);
-  if (failed(verifyGroups(report, getReplicaGroups())))
+  if (failed(verifyGroups(report, getReplicaGroups(), Groups::Some)))
     return failure();
   ValueRange sent = getOperands();
   if (getHasDynamicRoot()) {

@@ -111,6 +111,11 @@ llvm::FailureOr<ReturnOp> getReturn(const Reporter &report,
 llvm::LogicalResult verifyReducer(const Reporter &report, mlir::Region &region,
                                   size_t count, mlir::TypeRange inputs);
 
+/// A region that combines two elements of what each of `operands` holds.
+llvm::LogicalResult verifyReducerOfOneType(const Reporter &report,
+                                           mlir::Region &region,
+                                           mlir::TypeRange operands);
+
 /// The element type that a reducer's region gives for result `index`.
 mlir::Type getReducerElementType(mlir::Region &region, size_t index);
 

@@ -54,6 +54,8 @@ def StableHLO_Int : AnyTypeOf<[AnySignlessInteger, AnyUnsignedInteger], "an inte
 def StableHLO_Complex : AnyTypeOf<[Complex<F32>, Complex<F64>], "a complex number">;
 
 def StableHLO_Tensor : RankedTensorOf<[AnyFloat, StableHLO_Int, StableHLO_Complex]>;
+def StableHLO_SignedInt : AnyTypeOf<[I<2>, I<4>, I8, I16, I32, I64], "a signed integer">;
+def StableHLO_SignedTensor : RankedTensorOf<[AnyFloat, StableHLO_SignedInt, StableHLO_Complex]>;
 def StableHLO_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def StableHLO_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, StableHLO_Complex]>;
 def StableHLO_ComplexTensor : RankedTensorOf<[StableHLO_Complex]>;

@@ -280,6 +280,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng"> {
   let arguments = (ins StableHLO_Tensor:$a, StableHLO_Tensor:$b,
       StableHLO_DimensionTensor:$shape, StableHLO_RngDistributionAttr:$rng_distribution);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $a `,` $b `,` $shape `,` `distribution` `=` custom<EnumWord>($rng_distribution) attr-dict
       `:` functional-type(operands, results)

@@ -125,6 +125,7 @@ def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure]> {
   let summary = "Values as one.";
   let arguments = (ins Variadic<StableHLO_AnyValue>:$val);
   let results = (outs AnyTuple:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$val attr-dict `:` custom<TupleOpType>(type($val), type($result))";
 }
 

@@ -101,7 +101,7 @@ def StableHLO_TanOp : StableHLO_FunctionOp<"tan",
 def StableHLO_TanhOp : StableHLO_FunctionOp<"tanh",
     "Hyperbolic tangent.">;
 
-def StableHLO_AbsOp : StableHLO_UnaryInferOp<"abs", StableHLO_Tensor, StableHLO_Tensor,
+def StableHLO_AbsOp : StableHLO_UnaryInferOp<"abs", StableHLO_SignedTensor, StableHLO_SignedTensor,
     "Absolute value; the modulus, of real type, for complex.">;
 def StableHLO_RealOp : StableHLO_UnaryInferOp<"real", StableHLO_FloatOrComplexTensor,
     StableHLO_FloatTensor, "Real part.">;

@@ -30,6 +30,7 @@ def StableHLO_SendOp : StableHLO_Op<"send"> {
       DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
       OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs StableHLO_TokenType:$result);
+  let hasVerifier = 1;
 }
 
 def StableHLO_RecvOp : StableHLO_Op<"recv"> {
@@ -38,6 +39,7 @@ def StableHLO_RecvOp : StableHLO_Op<"recv"> {
       DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
       OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs Variadic<StableHLO_TensorOrToken>:$results);
+  let hasVerifier = 1;
 }
 
 def StableHLO_InfeedOp : StableHLO_Op<"infeed"> {
@@ -45,6 +47,7 @@ def StableHLO_InfeedOp : StableHLO_Op<"infeed"> {
   let arguments = (ins StableHLO_TokenType:$token,
       DefaultValuedOptionalAttr<StrAttr, "\"\"">:$infeed_config, OptionalAttr<ArrayAttr>:$layout);
   let results = (outs Variadic<StableHLO_TensorOrToken>:$results);
+  let hasVerifier = 1;
 }
 
 def StableHLO_OutfeedOp : StableHLO_Op<"outfeed"> {
@@ -120,6 +123,7 @@ def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure]> {
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_IntTensor:$index, I64Attr:$dim,
       I64Attr:$batch_dims);
   let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 #endif // SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOIMPORTED_TD
