@@ -231,15 +231,23 @@ static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
   return success();
 }
 
+/// The mesh of the module, where there is one: that of a region without
+/// operands and results, which names none.
+template <typename MeshOp> static MeshOp onlyMesh(Operation *op) {
+  auto meshes = op->getParentOfType<ModuleOp>().getOps<MeshOp>();
+  return llvm::hasSingleElement(meshes) ? *meshes.begin() : MeshOp();
+}
+
 static LogicalResult runManualComputation(Evaluator &evaluator,
                                           sdy::ManualComputationOp op,
                                           Lanes lanes) {
   ArrayRef<sdy::TensorShardingAttr> ins = op.getInShardings().getShardings(),
                                     outs = op.getOutShardings().getShardings();
-  if (ins.empty() && outs.empty())
-    return Evaluator::unknown(op,
-                              "a manual region without operands and results");
-  sdy::MeshAttr attr = (ins.empty() ? outs : ins).front().getMesh(op);
+  sdy::MeshAttr attr;
+  if (!ins.empty() || !outs.empty())
+    attr = (ins.empty() ? outs : ins).front().getMesh(op);
+  else if (sdy::MeshOp mesh = onlyMesh<sdy::MeshOp>(op))
+    attr = mesh.getMesh();
   if (!attr)
     return Evaluator::unknown(op, "a manual region on an unknown mesh");
   for (auto [i, id] : llvm::enumerate(attr.getDeviceIds()))
@@ -262,11 +270,13 @@ static LogicalResult runManual(Evaluator &evaluator, spmd::ManualOp op,
       llvm::to_vector(op.getInShardings().getAsRange<spmd::ShardingAttr>());
   auto outs =
       llvm::to_vector(op.getOutShardings().getAsRange<spmd::ShardingAttr>());
-  if (ins.empty() && outs.empty())
-    return Evaluator::unknown(op,
-                              "a manual region without operands and results");
-  auto mesh = evaluator.lookup<spmd::MeshOp>(
-      op, (ins.empty() ? outs : ins).front().getMesh());
+  spmd::MeshOp mesh =
+      ins.empty() && outs.empty()
+          ? onlyMesh<spmd::MeshOp>(op)
+          : evaluator.lookup<spmd::MeshOp>(
+                op, (ins.empty() ? outs : ins).front().getMesh());
+  if (!mesh)
+    return Evaluator::unknown(op, "a manual region on an unknown mesh");
   ManualRegion region{op, RankMesh(mesh.getMesh()), {}, {}, {}};
   for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
     region.axes.push_back(axis.getValue());

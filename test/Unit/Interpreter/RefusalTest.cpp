@@ -726,14 +726,28 @@ TEST_F(RefusalTest, ProductsOfGroupsThatAreNotKnown) {
 }
 
 TEST_F(RefusalTest, ManualRegionsThatAreNotKnown) {
-  EXPECT_EQ(refusal(R"(
-    sdy.mesh @mesh = <["x"=4]>
-    func.func @main() {
-      sdy.manual_computation() in_shardings=[] out_shardings=[]
-          manual_axes={"x"} () { sdy.return } : () -> ()
-      return
-    })"),
-            (kNotKnown + "a manual region without operands and results").str());
+  // One without operands and results names no mesh.
+  auto alone =
+      [&](StringRef meshes, StringRef body) {
+        return refusal((meshes + R"(
+      func.func @main() {
+        sdy.manual_computation() in_shardings=[] out_shardings=[]
+            manual_axes={"x"} () {
+          )" + body + R"(
+          sdy.return
+        } : () -> ()
+        return
+      })")
+                           .str());
+      };
+  StringRef mesh = "sdy.mesh @mesh = <[\"x\"=4]>\n";
+  EXPECT_EQ(alone(mesh, ""), "");
+  EXPECT_EQ(
+      alone(mesh,
+            R"(%d = stablehlo.constant dense_resource<none> : tensor<4xf32>)"),
+      (kNotKnown + "a constant of elements of another kind").str());
+  EXPECT_EQ(alone((mesh + "sdy.mesh @other = <[\"x\"=2]>\n").str(), ""),
+            (kNotKnown + "a manual region on an unknown mesh").str());
   EXPECT_EQ(refusalOfManual(R"(
     %s = "stablehlo.all_reduce"(%v) <{
         channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
