@@ -25,11 +25,16 @@ static MaybeFailure readJob(const shardc_job_options &given, JobOptions &job) {
   shardc_job_options asked;
   if (!readStruct(&given, asked))
     return withoutSize("job");
-  if (asked.processes < 0 || asked.process < 0 ||
+  if (asked.processes < 0)
+    return usage("a job of " + std::to_string(asked.processes) +
+                 " processes; expected at least 0, which is none");
+  if (asked.process < 0 ||
       (asked.processes > 0 && asked.process >= asked.processes))
     return usage("process " + std::to_string(asked.process) + " of " +
-                 std::to_string(asked.processes) + "; expected 0 to " +
-                 std::to_string(asked.processes - 1));
+                 std::to_string(asked.processes) + "; expected " +
+                 (asked.processes > 0
+                      ? "0 to " + std::to_string(asked.processes - 1)
+                      : "0, without a job"));
   job.processes = asked.processes;
   job.process = asked.process;
   job.host = asked.host ? asked.host : "";

@@ -485,7 +485,15 @@ TEST(Member, RefusesWhatMakesNoSense) {
   job.processes = 2;
   job.process = 2;
   EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE,
-               "process 2 of 2");
+               "process 2 of 2; expected 0 to 1");
+  job.processes = 0;
+  job.process = -1;
+  EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE,
+               "process -1 of 0; expected 0, without a job");
+  job.processes = -1;
+  EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE,
+               "a job of -1 processes; expected at least 0, which is none");
+  job.processes = 2;
   job.process = 1;
   EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_USAGE, "port");
   job.port = 1234;
