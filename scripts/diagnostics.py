@@ -22,20 +22,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VALUE = "…"
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# Each says an error, and begins or ends its text so; OP is the op it is on.
+# Each says an error, and begins or ends its text so; OP is the op it is on. The last are helpers of rooms, of any such
+# name, that put a text together.
 OP = f"'{VALUE}' op "
 EMITTERS = {
     "emitError": "", "emitOptionalError": "", "emitOpError": OP, "emitUnsupported": "unsupported: ",
     "emitOpUnsupported": OP + "unsupported", "unsupported": "unsupported", "createStringError": "", "makeError": "",
     "toolError": "", "usage": "", "refuse": "", "fail": "", "writeError": "", "systemError": "", "failForMemory": "",
-    "failOfDevice": "", "say": "", "misfit": "", "error": "",
+    "failOfDevice": "", "say": "", "misfit": "", "error": "", "report": OP, "failure": "",
+    "Evaluator::unknown": "unsupported: not known to the interpreter: ",
+    "unknown": OP + "is not known to the emulator; expected ",
+    "invalid": "", "nullArgument": "", "runtimeError": "", "atByte": "", "noRoom": "", "refuse\\w+": "",
 }
 EMITS = re.compile(rf"\b({'|'.join(EMITTERS)})\s*\(")
+# What prints all its arguments, one after the other, from this one on.
+JOINING = {"report": 0, "emitOptionalError": 1}
 # What an expression is wrapped in without being changed.
 TRANSPARENT = {"Twine", "string", "StringRef", "string_view", "move", "str", "formatv"}
 # What marks an error that is emitted in it, or stands as an argument: with which code a tool then ends.
 MARKS = {"misuse": "2", "fileTrouble": "7", "noMemory": "9", "emitUnsupported": "77", "emitOpUnsupported": "77",
-         "unsupported": "77", "noMemoryCode": "9"}
+         "Evaluator::unknown": "77", "unsupported": "77", "noMemoryCode": "9"}
 CODE = re.compile(r"\b(?:ExitCode::|SHARDR?[CT]_)(\w+)")
 # The rooms that say errors about a program, by the code of one that has no mark: the program is refused.
 COMPILER = re.compile(r"lib/(?!CAPI|Crypto|Driver|Engine|Pjrt|Seal|Support)")
@@ -207,11 +213,13 @@ def messages_of(path: Path, codes: dict[str, str]) -> Iterator[Message]:
         arguments = text[match.end() : end - 1]
         # The first argument that has words of its own is the text; those behind it are values of a format.
         printed = [render(argument) for argument in split(arguments, (",",))]
+        if match[1] in JOINING:
+            printed = ["".join(printed[JOINING[match[1]] :])]
         said = next((one for one in printed if words(one)), "")
         said += "".join(render(term) for term in streamed(text, end))
         if len(words(said).split()) < 2:
             continue
-        begin = EMITTERS[match[1]]
+        begin = EMITTERS.get(match[1], "")
         joint = "" if not begin or said[:1] in " :,;" or begin.endswith(" ") else " "
         said = re.sub(f"{VALUE}({VALUE})+", VALUE, " ".join((begin + joint + said).split()))
         yield Message(name, said, code_of(name, text, match, arguments, codes))

@@ -23,12 +23,8 @@ from pathlib import Path
 
 from diagnostics import EMITTERS
 
-# What takes a text and says it: what the page of diagnostics reads (say is the runtime's), warnings, and helpers of
-# rooms that put a text together.
-SAYS = (
-    *sorted(EMITTERS.keys() - {"say"}),
-    "emitWarning|warning|refuse\\w*|report|failure|unknown|invalid|nullArgument|runtimeError|atByte|noRoom",
-)
+# What takes a text and says it: what the page of diagnostics reads (say is the runtime's), and warnings.
+SAYS = (*sorted(EMITTERS.keys() - {"say"}), "emitWarning", "warning")
 EMITS = re.compile(rf"\b(?:{'|'.join(SAYS)})\s*\(|\bInFlightDiagnostic\b|\berrs\(\)\s*<<")
 RUNTIME_EMITS = re.compile(r"\b(?:writeError|systemError|checkMemory|usage|say|refuse|fail)\s*\(")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -154,7 +154,7 @@ FailureOr<Values> Evaluator::compute(Operation *op, ArrayRef<Array> operands) {
   }
   if (what.handler)
     return (*what.handler)(*this, op, operands);
-  return unknown(op, "'" + op->getName().getStringRef() + "'");
+  return Evaluator::unknown(op, "'" + op->getName().getStringRef() + "'");
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,8 +278,8 @@ LogicalResult Evaluator::verifyUse(Operation *op) {
     return op->emitError()
            << "has an array of less than no elements when it runs";
   case Misuse::TooMany:
-    return unknown(op, "an array of more than " + llvm::Twine(kMostElements) +
-                           " elements");
+    return Evaluator::unknown(op, "an array of more than " +
+                                      llvm::Twine(kMostElements) + " elements");
   }
   return success();
 }
@@ -288,7 +288,7 @@ LogicalResult Evaluator::runOp(Operation &op, Lanes lanes) {
   for (Type type : op.getResultTypes())
     if (isa<ShapedType>(type) && (!isa<RankedTensorType>(type) ||
                                   !Format::of(getElementTypeOrSelf(type))))
-      return unknown(&op, "elements of this type");
+      return Evaluator::unknown(&op, "elements of this type");
   if (failed(verifyOperands(&op, lanes)))
     return failure();
   if (const LockstepHandler *lockstep = known(&op).lockstep)
@@ -308,8 +308,9 @@ LogicalResult Evaluator::runEach(Operation *op, Lanes lanes,
     if (failed(results))
       return failure();
     if (results->size() != op->getNumResults())
-      return unknown(op, "'" + op->getName().getStringRef() + "' with " +
-                             llvm::Twine(op->getNumResults()) + " results");
+      return Evaluator::unknown(
+          op, "'" + op->getName().getStringRef() + "' with " +
+                  llvm::Twine(op->getNumResults()) + " results");
     int64_t elements = 0;
     for (const Array &result : *results)
       elements += result.size();
@@ -324,7 +325,7 @@ LogicalResult Evaluator::run(Block &block, Lanes lanes,
                              std::vector<Values> &yielded) {
   for (Operation &op : block) {
     if (op.getNumSuccessors() != 0)
-      return unknown(&op, "a branch to another block");
+      return Evaluator::unknown(&op, "a branch to another block");
     if (op.hasTrait<OpTrait::IsTerminator>()) {
       yielded.clear();
       for (Lane *lane : lanes)
