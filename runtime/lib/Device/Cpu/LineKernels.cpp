@@ -432,22 +432,29 @@ int64_t groupOf(const SortCall &call) {
   return call.operands[0].srcStrides[call.dim] == 1 ? 1 : mostGroup;
 }
 
+/// Whether a line's records may be where the line itself goes.
+bool sortsInPlace(const SortCall &call, SortRecord record) {
+  const SortOperand &key = call.operands[0];
+  return (record == SortRecord::Key4 || record == SortRecord::Key8) &&
+         key.bytes == bytesOf(record) && key.dst && groupOf(call) == 1 &&
+         key.dstStrides[call.dim] == 1 && call.keep == call.length;
+}
+
 template <typename U, typename R>
-void sortOneByOne(const SortCall &call, int64_t first, int64_t last,
-                  char *scratch) {
+int64_t sortOneByOne(const SortCall &call, SortRecord record, int64_t first,
+                     int64_t last, char *scratch) {
   int64_t n = call.length, most = groupOf(call);
-  auto *records = reinterpret_cast<R *>(scratch), *spare = records + most * n;
+  bool isInPlace = sortsInPlace(call, record);
+  auto *all = reinterpret_cast<R *>(scratch),
+       *spare = isInPlace ? all : all + most * n;
   for (int64_t line = first; line < last; line += most) {
     Group group{call, line, std::min(most, last - line)};
-    if (!readRecords<U>(group, 0, n, records, n)) {
-      if constexpr (!R::hasPlace)
-        withRecord(fullRecordOf(call), [&](auto tag) {
-          using Full = typename decltype(tag)::Type;
-          if constexpr (Full::hasPlace)
-            sortOneByOne<U, Full>(call, line, line + group.count, scratch);
-        });
-      continue;
-    }
+    const SortOperand &key = call.operands[0];
+    R *records = isInPlace ? reinterpret_cast<R *>(key.dst) +
+                                 group.offset(key.dstStrides, 0)
+                           : all;
+    if (!readRecords<U>(group, 0, n, records, n))
+      return line;
     for (int64_t i = 0; i < group.count; ++i) {
       R *here = records + i * n;
       R *sorted = sortRecords(here, spare, n, sizeof(U));
@@ -456,6 +463,7 @@ void sortOneByOne(const SortCall &call, int64_t first, int64_t last,
     }
     writeRecords<U>(group, 0, call.keep, records, n);
   }
+  return last;
 }
 
 /// Records that are kept before the bound comes down.
@@ -540,30 +548,33 @@ Way wayOf(const SortCall &call) {
   return n <= 4096 && network < digits ? Way::Network : Way::Digits;
 }
 
-int64_t sortScratch(const SortCall &call) {
-  int64_t n = call.length, most = groupOf(call),
-          wide = bytesOf(fullRecordOf(call));
+int64_t sortScratch(const SortCall &call, SortRecord record) {
+  int64_t n = call.length, most = groupOf(call);
   switch (wayOf(call)) {
   case Way::Network:
   case Way::Few:
     return 64 * n;
   case Way::Select:
-    return most * (roomOf(call) * wide + n * call.operands[0].bytes);
+    return most * (roomOf(call) * bytesOf(fullRecordOf(call)) +
+                   n * call.operands[0].bytes);
   case Way::Digits:
-    return (most + 1) * n * wide;
+    return (most + !sortsInPlace(call, record)) * n * bytesOf(record);
   }
   return 0;
 }
 
-void sortSome(const SortCall &call, int64_t first, int64_t last,
-              char *scratch) {
+int64_t sortSome(const SortCall &call, SortRecord record, int64_t first,
+                 int64_t last, char *scratch) {
   Way way = wayOf(call);
+  int64_t end = last;
   withType(call.operands[0].bytes, [&](auto type) {
     using U = typename decltype(type)::Type;
     constexpr bool isNarrow = sizeof(U) <= 4;
     if (way == Way::Few)
       return selectSideBySide<U>(call, first, last, scratch);
-    withRecord(way == Way::Select ? fullRecordOf(call) : recordOf(call),
+    withRecord(way == Way::Select    ? fullRecordOf(call)
+               : way == Way::Network ? recordOf(call)
+                                     : record,
                [&](auto tag) {
                  using R = typename decltype(tag)::Type;
                  constexpr bool fits =
@@ -577,10 +588,11 @@ void sortSome(const SortCall &call, int64_t first, int64_t last,
                    if constexpr (R::hasPlace)
                      if (way == Way::Select)
                        return selectOneByOne<U, R>(call, first, last, scratch);
-                   sortOneByOne<U, R>(call, first, last, scratch);
+                   end = sortOneByOne<U, R>(call, record, first, last, scratch);
                  }
                });
   });
+  return end;
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,10 +45,11 @@ inline int64_t bytesOf(SortRecord record) {
 
 struct LineKernels {
   /// Bytes that a thread needs for sortLines.
-  int64_t (*sortScratch)(const SortCall &call);
-  /// Sorts lines [first, last).
-  void (*sortLines)(const SortCall &call, int64_t first, int64_t last,
-                    char *scratch);
+  int64_t (*sortScratch)(const SortCall &call, SortRecord record);
+  /// Sorts lines [first, last). Returns the first that is not sorted, since the
+  /// keys of it or a neighbour do not say all; `last` if there is none.
+  int64_t (*sortLines)(const SortCall &call, SortRecord record, int64_t first,
+                       int64_t last, char *scratch);
 
   // One line that several threads share: each sorts a piece, pieces are merged.
 

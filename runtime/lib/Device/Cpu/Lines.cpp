@@ -45,28 +45,22 @@ static SortCall readCall(const int64_t *words,
   return call;
 }
 
-/// Sorts lines one after the other, each by all threads.
-static void sortShared(const SortCall &call, const LineKernels &kernels,
-                       Pool &pool, int64_t threads, char *records,
-                       char *spare) {
-  int64_t n = call.length;
-  for (int64_t line = 0; line < call.lines; ++line) {
-    SortRecord record = recordOf(call);
-    for (;;) {
-      int64_t bytes = bytesOf(record);
-      std::atomic<bool> isWhole{true};
-      share(pool, threads, [&](int64_t part) {
-        int64_t from = bound(n, part, threads),
-                to = bound(n, part + 1, threads);
-        if (!kernels.sortPiece(call, record, line, from, to,
-                               records + from * bytes, spare + from * bytes))
-          isWhole = false;
-      });
-      if (isWhole)
-        break;
-      record = fullRecordOf(call);
-    }
-    int64_t bytes = bytesOf(record);
+/// Sorts lines [first, all) one after the other, each by all threads. Returns
+/// the first whose keys do not say all.
+static int64_t sortShared(const SortCall &call, const LineKernels &kernels,
+                          SortRecord record, int64_t first, Pool &pool,
+                          int64_t threads, char *records, char *spare) {
+  int64_t n = call.length, bytes = bytesOf(record);
+  for (int64_t line = first; line < call.lines; ++line) {
+    std::atomic<bool> isWhole{true};
+    share(pool, threads, [&](int64_t part) {
+      int64_t from = bound(n, part, threads), to = bound(n, part + 1, threads);
+      if (!kernels.sortPiece(call, record, line, from, to,
+                             records + from * bytes, spare + from * bytes))
+        isWhole = false;
+    });
+    if (!isWhole)
+      return line;
     char *from = records, *to = spare;
     // Pieces [a, b) and [b, c) in parts of the threads, doubled each time.
     for (int64_t width = 1; width < threads; width *= 2) {
@@ -87,6 +81,7 @@ static void sortShared(const SortCall &call, const LineKernels &kernels,
                         bound(call.keep, part + 1, threads), from);
     });
   }
+  return call.lines;
 }
 
 /// Bytes for short lines, which each thread has on its stack.
@@ -109,34 +104,49 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   int64_t blocks = (call.lines + 15) / 16;
   bool isSharedLine = threads > 1 && call.lines < threads &&
                       call.length >= 8192 && call.keep > call.length / 8;
+  // Keys alone first: few have more to say.
+  SortRecord record = recordOf(call), full = fullRecordOf(call);
   if (isSharedLine) {
-    needed = 2 * call.length * bytesOf(fullRecordOf(call));
-    auto *records = static_cast<char *>(memory.allocate(needed));
-    if (!records)
-      return false;
-    sortShared(call, kernels, pool, threads, records, records + needed / 2);
-    memory.release(records);
+    for (int64_t line = 0; line < call.lines; record = full) {
+      needed = 2 * call.length * bytesOf(record);
+      auto *records = static_cast<char *>(memory.allocate(needed));
+      if (!records)
+        return false;
+      line = sortShared(call, kernels, record, line, pool, threads, records,
+                        records + needed / 2);
+      memory.release(records);
+    }
     return true;
   }
   int64_t unit = blocks >= threads ? 16 : 1;
   int64_t units = (call.lines + unit - 1) / unit;
   threads = std::min(threads, units);
-  int64_t scratch = (kernels.sortScratch(call) + 63) / 64 * 64;
-  char *room = nullptr;
-  if (scratch > onStack) {
-    needed = threads * scratch;
-    room = static_cast<char *>(memory.allocate(needed));
-    if (!room)
-      return false;
+  auto endOf = [&](int64_t part) {
+    return std::min(bound(units, part + 1, threads) * unit, call.lines);
+  };
+  std::vector<int64_t> next(threads);
+  for (int64_t part = 0; part < threads; ++part)
+    next[part] = bound(units, part, threads) * unit;
+  for (bool isWhole = false; !isWhole; record = full) {
+    int64_t scratch = (kernels.sortScratch(call, record) + 63) / 64 * 64;
+    char *room = nullptr;
+    if (scratch > onStack) {
+      needed = threads * scratch;
+      room = static_cast<char *>(memory.allocate(needed));
+      if (!room)
+        return false;
+    }
+    share(pool, threads, [&](int64_t part) {
+      alignas(64) char small[onStack];
+      next[part] = kernels.sortLines(call, record, next[part], endOf(part),
+                                     room ? room + part * scratch : small);
+    });
+    if (room)
+      memory.release(room);
+    isWhole = true;
+    for (int64_t part = 0; part < threads; ++part)
+      isWhole &= next[part] >= endOf(part);
   }
-  share(pool, threads, [&](int64_t part) {
-    alignas(64) char small[onStack];
-    int64_t first = bound(units, part, threads) * unit,
-            last = std::min(bound(units, part + 1, threads) * unit, call.lines);
-    kernels.sortLines(call, first, last, room ? room + part * scratch : small);
-  });
-  if (room)
-    memory.release(room);
   return true;
 }
 
