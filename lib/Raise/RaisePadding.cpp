@@ -300,6 +300,13 @@ struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
   }
 };
 
+/// A slice of a concatenation that is of one of its pieces is a slice of that.
+struct SliceOfPiece final : OpRewritePattern<stablehlo::SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::SliceOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
 /// Paddings of one mode in different dims are one.
 struct PadOfPad final : OpRewritePattern<spmd::PadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -343,14 +350,48 @@ struct RaisePaddingPass final
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad, PadOfPad,
-                 UpdateOfNearlyAll>(&getContext());
+    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad,
+                 SliceOfPiece, PadOfPad, UpdateOfNearlyAll>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };
 
 } // namespace
+
+LogicalResult SliceOfPiece::matchAndRewrite(stablehlo::SliceOp op,
+                                            PatternRewriter &rewriter) const {
+  auto whole = op.getOperand().getDefiningOp<stablehlo::ConcatenateOp>();
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!whole || !module || op.getType().getNumElements() == 0)
+    return failure();
+  int64_t dim = whole.getDimension(), from = op.getStartIndices()[dim],
+          to = op.getLimitIndices()[dim], before = 0;
+  for (Value piece : whole.getOperands()) {
+    int64_t size = typeOf(piece).getDimSize(dim);
+    if (from < before || to > before + size) {
+      before += size;
+      continue;
+    }
+    // Where a piece begins that follows one of open size, only it can say.
+    bool isOpen =
+        llvm::any_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp mesh) {
+          return llvm::any_of(whole.getOperands(), [&](Value other) {
+            return mesh.getMesh().isOpen(typeOf(other).getDimSize(dim));
+          });
+        });
+    if (isOpen && (from != before || to != before + size))
+      return rewriter.notifyMatchFailure(op, "is a part of an open extent");
+    SmallVector<int64_t> start(op.getStartIndices()),
+        limit(op.getLimitIndices());
+    start[dim] -= before;
+    limit[dim] -= before;
+    rewriter.replaceOpWithNewOp<stablehlo::SliceOp>(
+        op, op.getType(), piece, start, limit, op.getStrides());
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "is of several pieces");
+}
 
 /// The scalar of which a tensor is made; null if there is none.
 static Value scalarOf(Value value, OpBuilder &builder) {

@@ -145,3 +145,39 @@ func.func @open(%x: tensor<246713xf32>) -> (tensor<100xf32>, tensor<20xf32>) {
   %t = stablehlo.slice %p [0:20] : (tensor<246749xf32>) -> tensor<20xf32>
   return %s, %t : tensor<100xf32>, tensor<20xf32>
 }
+
+// -----
+
+// A slice of one piece is a slice of that; one of two pieces stays.
+// CHECK-LABEL: func @slices_of_pieces
+//  CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>, %[[Y:.*]]: tensor<6x4xf32>)
+//       CHECK: %[[XY:.*]] = stablehlo.concatenate %[[X]], %[[Y]]
+//       CHECK: %[[FIRST:.*]] = stablehlo.slice %[[X]] [2:8:3, 1:3] : (tensor<8x4xf32>) -> tensor<2x2xf32>
+//       CHECK: %[[SECOND:.*]] = stablehlo.slice %[[Y]] [1:5, 0:4] : (tensor<6x4xf32>) -> tensor<4x4xf32>
+//       CHECK: %[[BOTH:.*]] = stablehlo.slice %[[XY]] [7:9, 0:4]
+//       CHECK: return %[[FIRST]], %[[SECOND]], %[[BOTH]]
+func.func @slices_of_pieces(%x: tensor<8x4xf32>, %y: tensor<6x4xf32>) -> (tensor<2x2xf32>, tensor<4x4xf32>, tensor<2x4xf32>) {
+  %xy = stablehlo.concatenate %x, %y, dim = 0 : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<14x4xf32>
+  %a = stablehlo.slice %xy [2:8:3, 1:3] : (tensor<14x4xf32>) -> tensor<2x2xf32>
+  %b = stablehlo.slice %xy [9:13, 0:4] : (tensor<14x4xf32>) -> tensor<4x4xf32>
+  %c = stablehlo.slice %xy [7:9, 0:4] : (tensor<14x4xf32>) -> tensor<2x4xf32>
+  return %a, %b, %c : tensor<2x2xf32>, tensor<4x4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// Where the second piece begins follows from the first one's open extent: the whole piece is it whatever is bound, the first 20 of it have no
+// number that says so.
+// CHECK-LABEL: func @slices_of_open_pieces
+//  CHECK-SAME: (%[[X:.*]]: tensor<246713xf32>, %[[Y:.*]]: tensor<36xf32>)
+//       CHECK: %[[XY:.*]] = stablehlo.concatenate
+//       CHECK: %[[WHOLE:.*]] = stablehlo.slice %[[Y]] [0:36]
+//       CHECK: %[[PART:.*]] = stablehlo.slice %[[XY]] [246713:246733]
+//       CHECK: return %[[WHOLE]], %[[PART]]
+spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 0] = 246713, constant [36] = 36, add [0, 1] = 246749]>>
+func.func @slices_of_open_pieces(%x: tensor<246713xf32>, %y: tensor<36xf32>) -> (tensor<36xf32>, tensor<20xf32>) {
+  %xy = stablehlo.concatenate %x, %y, dim = 0 : (tensor<246713xf32>, tensor<36xf32>) -> tensor<246749xf32>
+  %a = stablehlo.slice %xy [246713:246749] : (tensor<246749xf32>) -> tensor<36xf32>
+  %b = stablehlo.slice %xy [246713:246733] : (tensor<246749xf32>) -> tensor<20xf32>
+  return %a, %b : tensor<36xf32>, tensor<20xf32>
+}

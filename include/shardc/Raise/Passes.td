@@ -691,7 +691,8 @@ def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
     A roll arrives as two slices and a concatenation, a periodic, edge or mirrored padding as more of
     them. Wherever a concatenation holds elements of one tensor in the order of such a padding, it
     becomes `spmd.pad`. Slices of a padding become smaller paddings of what is padded: each reads its
-    own neighbourhood of the tensor, and there is no padded copy between. An update of nearly all of a
+    own neighbourhood of the tensor, and there is no padded copy between. A slice of one piece of a concatenation is a slice
+    of that piece. An update of nearly all of a
     constant, the gradient of such a slice, is a slice of what is written with the constant around.
     ```mlir
     %a = stablehlo.slice %x [1:8] : (tensor<8xf32>) -> tensor<7xf32>
