@@ -3,49 +3,22 @@
 // Bufferization copies a result into its destination where it could not prove
 // early enough that it may be built there. On buffers the proof is short: the
 // destination is an argument that nothing else touches, and the copy is the
-// last use of the buffer. Fourier transforms of several dims go from buffer to
-// buffer in the same way: they are one.
+// last use of the buffer, perhaps in the branch that makes it. Fourier
+// transforms of several dims go from buffer to buffer in the same way: they are
+// one.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "Touches.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "shardc/Dialect/Kernel/IR/KernelSites.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace shardc {
 #define GEN_PASS_DEF_FORWARDCOPIESPASS
 #include "shardc/Buffers/Passes.h.inc"
-
-/// The ops of `block` that touch `buffer` or what may be a view of it, or have
-/// one in them that does; nothing if it goes out of sight.
-static std::optional<llvm::SetVector<Operation *>> touchesIn(Block *block,
-                                                             Value buffer) {
-  llvm::SetVector<Operation *> touches;
-  SmallVector<Value> work{buffer};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      Operation *ancestor = block->findAncestorOpInBlock(*user);
-      if (!ancestor)
-        return std::nullopt;
-      if (isa<ViewLikeOpInterface>(user)) {
-        work.append(user->result_begin(), user->result_end());
-        continue;
-      }
-      touches.insert(ancestor);
-      // Passed on through control flow or arithmetic.
-      for (Type type : user->getResultTypes())
-        if (isa<BaseMemRefType>(type))
-          return std::nullopt;
-      if (isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(user))
-        return std::nullopt;
-    }
-  }
-  return touches;
-}
 
 /// True if `op` comes after all other uses of `buffer` and of what may be a
 /// view of it.
@@ -86,41 +59,106 @@ static void transformInPlace(spmd::LinesOp op) {
   from.erase();
 }
 
+/// True if `a` and `b` are in different branches, of which one runs.
+static bool areAlternatives(Operation *a, Operation *b) {
+  while (auto branches = dyn_cast<scf::IfOp>(a->getParentOp())) {
+    if (branches->isAncestor(b))
+      return !a->getParentRegion()->isAncestor(b->getParentRegion());
+    a = branches;
+  }
+  return false;
+}
+
+/// True if nothing but `copy`, and copies in other branches beside it, touches
+/// its target.
+static bool isItsAlone(memref::CopyOp copy, Value target) {
+  return llvm::all_of(target.getUsers(), [&](Operation *user) {
+    return user == copy || areAlternatives(copy, user);
+  });
+}
+
+/// Lets each branch copy what it gives, where `copy` is all that reads it and
+/// what is between only writes other results. Adds these copies to `copies`;
+/// false if `copy` stays.
+static bool copyInBranches(memref::CopyOp copy,
+                           SmallVectorImpl<memref::CopyOp> &copies) {
+  auto result = dyn_cast<OpResult>(copy.getSource());
+  auto branches = copy.getSource().getDefiningOp<scf::IfOp>();
+  auto target = dyn_cast<BlockArgument>(copy.getTarget());
+  if (!branches || !result.hasOneUse() || !target ||
+      !isItsAlone(copy, target) || branches->getBlock() != copy->getBlock())
+    return false;
+  for (Operation *op = branches->getNextNode(); op != copy;
+       op = op->getNextNode()) {
+    auto other = dyn_cast<memref::CopyOp>(op);
+    if (!isMemoryEffectFree(op) && !isa<memref::AllocOp>(op) &&
+        !(other && isa<BlockArgument>(other.getTarget())))
+      return false;
+  }
+  for (Region *region :
+       {&branches.getThenRegion(), &branches.getElseRegion()}) {
+    Operation *yield = region->front().getTerminator();
+    OpBuilder builder(yield);
+    copies.push_back(memref::CopyOp::create(
+        builder, copy.getLoc(), yield->getOperand(result.getResultNumber()),
+        target));
+    yield->eraseOperand(result.getResultNumber());
+  }
+  copy.erase();
+  SmallVector<Value> others(branches.getResults());
+  others.erase(others.begin() + result.getResultNumber());
+  OpBuilder builder(branches);
+  auto remaining = scf::IfOp::create(builder, branches.getLoc(),
+                                     ValueRange(others).getTypes(),
+                                     branches.getCondition(), true);
+  remaining.getThenRegion().takeBody(branches.getThenRegion());
+  remaining.getElseRegion().takeBody(branches.getElseRegion());
+  for (auto [other, now] : llvm::zip_equal(others, remaining.getResults()))
+    other.replaceAllUsesWith(now);
+  branches.erase();
+  return true;
+}
+
+/// Makes what `copy` copies to a result where the result is.
+static void forward(memref::CopyOp copy) {
+  Operation *view = copy.getSource().getDefiningOp();
+  bool isReshaped =
+      isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp>(view);
+  Value source = isReshaped ? view->getOperand(0) : copy.getSource();
+  auto alloc = source.getDefiningOp<memref::AllocOp>();
+  auto target = dyn_cast<BlockArgument>(copy.getTarget());
+  if (!alloc || !target || !isItsAlone(copy, target) ||
+      alloc->getBlock() != copy->getBlock() ||
+      !isa<func::FuncOp>(target.getOwner()->getParentOp()) ||
+      copy.getSource().getType() != target.getType() || !isLastUse(copy, alloc))
+    return;
+  OpBuilder builder(alloc);
+  Value result = target;
+  if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(view))
+    result = memref::ExpandShapeOp::create(
+        builder, alloc.getLoc(), alloc.getType(), target,
+        collapse.getReassociationIndices(), alloc.getMixedSizes());
+  else if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(view))
+    result = memref::CollapseShapeOp::create(builder, alloc.getLoc(), target,
+                                             expand.getReassociationIndices());
+  if (result.getType() != alloc.getType())
+    return;
+  alloc.replaceAllUsesWith(result);
+  copy.erase();
+  alloc.erase();
+}
+
 namespace {
 struct ForwardCopiesPass final
     : shardc::impl::ForwardCopiesPassBase<ForwardCopiesPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<memref::CopyOp> copies;
-    for (memref::CopyOp op : getOperation().getBody().getOps<memref::CopyOp>())
-      copies.push_back(op);
-    for (memref::CopyOp copy : copies) {
-      Operation *view = copy.getSource().getDefiningOp();
-      bool isReshaped =
-          isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp>(view);
-      Value source = isReshaped ? view->getOperand(0) : copy.getSource();
-      auto alloc = source.getDefiningOp<memref::AllocOp>();
-      auto target = dyn_cast<BlockArgument>(copy.getTarget());
-      if (!alloc || !target || !target.hasOneUse() ||
-          alloc->getBlock() != copy->getBlock() ||
-          target.getOwner() != copy->getBlock() ||
-          copy.getSource().getType() != target.getType() ||
-          !isLastUse(copy, alloc))
-        continue;
-      OpBuilder builder(alloc);
-      Value result = target;
-      if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(view))
-        result = memref::ExpandShapeOp::create(
-            builder, alloc.getLoc(), alloc.getType(), target,
-            collapse.getReassociationIndices(), alloc.getMixedSizes());
-      else if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(view))
-        result = memref::CollapseShapeOp::create(
-            builder, alloc.getLoc(), target, expand.getReassociationIndices());
-      if (result.getType() != alloc.getType())
-        continue;
-      alloc.replaceAllUsesWith(result);
-      copy.erase();
-      alloc.erase();
+    SmallVector<memref::CopyOp> copies(
+        getOperation().getBody().getOps<memref::CopyOp>());
+    while (!copies.empty()) {
+      memref::CopyOp copy = copies.pop_back_val();
+      if (!copyInBranches(copy, copies))
+        forward(copy);
     }
     if (!transforms)
       return;

@@ -111,3 +111,74 @@ func.func @not_the_last(%out: memref<4x8x8xcomplex<f32>>, %c: memref<8xf32>, %s:
   kernel.lines fourier dim 2 ins(%b, %c, %s : memref<4x8x8xcomplex<f32>>, memref<8xf32>, memref<8xf32>) starts(%one : f32) outs(%out : memref<4x8x8xcomplex<f32>>)
   return
 }
+
+// Each branch makes its result where it is wanted, or copies it there.
+// CHECK-LABEL: func.func @branches(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<4xf32>, %[[OUT:[a-z0-9]+]]: memref<4xf32>
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   scf.if
+//       CHECK:     "test.compute"(%[[OUT]])
+//   CHECK-NOT:     memref.copy
+//       CHECK:   } else {
+//  CHECK-NEXT:     memref.copy %[[X]], %[[OUT]]
+//  CHECK-NEXT:   }
+//   CHECK-NOT:   memref.copy
+func.func @branches(%x: memref<4xf32>, %out: memref<4xf32>, %which: i1) {
+  %r = scf.if %which -> (memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    "test.compute"(%a) : (memref<4xf32>) -> ()
+    scf.yield %a : memref<4xf32>
+  } else {
+    scf.yield %x : memref<4xf32>
+  }
+  memref.copy %r, %out : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// One of two results is wanted; of branches in branches each copies its own.
+// CHECK-LABEL: func.func @nested_branches(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<4xf32>, %[[OUT:[a-z0-9]+]]: memref<4xf32>
+//       CHECK:   %[[OTHER:.*]] = scf.if {{.*}} -> (memref<2xf32>) {
+//       CHECK:     scf.if
+//       CHECK:       "test.compute"(%[[OUT]])
+//       CHECK:     } else {
+//  CHECK-NEXT:       memref.copy %[[X]], %[[OUT]]
+//       CHECK:     scf.yield %{{.*}} : memref<2xf32>
+//       CHECK:   } else {
+//       CHECK:     memref.copy %[[X]], %[[OUT]]
+//       CHECK:   "test.compute"(%[[OTHER]])
+func.func @nested_branches(%x: memref<4xf32>, %out: memref<4xf32>, %which: i1, %y: memref<2xf32>, %z: memref<2xf32>) {
+  %r:2 = scf.if %which -> (memref<4xf32>, memref<2xf32>) {
+    %s = scf.if %which -> (memref<4xf32>) {
+      %a = memref.alloc() : memref<4xf32>
+      "test.compute"(%a) : (memref<4xf32>) -> ()
+      scf.yield %a : memref<4xf32>
+    } else {
+      scf.yield %x : memref<4xf32>
+    }
+    scf.yield %s, %y : memref<4xf32>, memref<2xf32>
+  } else {
+    scf.yield %x, %z : memref<4xf32>, memref<2xf32>
+  }
+  memref.copy %r#0, %out : memref<4xf32> to memref<4xf32>
+  "test.compute"(%r#1) : (memref<2xf32>) -> ()
+  return
+}
+
+// What a branch gives is written to before it is copied.
+// CHECK-LABEL: func.func @written_between(
+//       CHECK:   %[[R:.*]] = scf.if
+//       CHECK:   "test.compute"(%[[X:.*]])
+//       CHECK:   memref.copy %[[R]]
+func.func @written_between(%x: memref<4xf32>, %out: memref<4xf32>, %which: i1) {
+  %r = scf.if %which -> (memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    "test.compute"(%a) : (memref<4xf32>) -> ()
+    scf.yield %a : memref<4xf32>
+  } else {
+    scf.yield %x : memref<4xf32>
+  }
+  "test.compute"(%x) : (memref<4xf32>) -> ()
+  memref.copy %r, %out : memref<4xf32> to memref<4xf32>
+  return
+}
