@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Support/Views.h"
 
 using namespace mlir;
 
@@ -51,6 +52,38 @@ bool areDisjoint(Value a, Value b) {
       return true;
   }
   return false;
+}
+
+bool readsAsItWrites(Operation *op, Value argument, Value result) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumReductionLoops())
+    return false;
+  // What is loaded by index may be any element.
+  bool isPlain = true;
+  generic->walk([&](Operation *inner) {
+    if (inner != op)
+      for (Value operand : inner->getOperands())
+        isPlain &=
+            !isa<BaseMemRefType>(operand.getType()) ||
+            (rootOfView(operand) != argument && rootOfView(operand) != result);
+  });
+  OpOperand *written = nullptr;
+  for (OpOperand &output : generic.getDpsInitsMutable())
+    if (rootOfView(output.get()) == result)
+      written = &output;
+  if (!isPlain || !written)
+    return false;
+  AffineMap map = generic.getMatchingIndexingMap(written);
+  if (!map.isPermutation())
+    return false;
+  return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
+    Value root = rootOfView(operand.get());
+    if (root != argument && root != result)
+      return isOwnMemory(root);
+    return wholeBehind(operand.get()) == root &&
+           operand.get().getType() == written->get().getType() &&
+           generic.getMatchingIndexingMap(&operand) == map;
+  });
 }
 
 bool isOwnMemory(Value root) {

@@ -186,40 +186,6 @@ static bool sameBytes(const Held &a, const Held &b) {
   });
 }
 
-/// Whether `op` reads each element of `argument` before it writes that of
-/// `result`, and no other.
-static bool isElementwise(Operation *op, Value argument, Value result) {
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic || generic.getNumReductionLoops())
-    return false;
-  // What is loaded by index may be any element.
-  bool isPlain = true;
-  generic->walk([&](Operation *inner) {
-    if (inner != op)
-      for (Value operand : inner->getOperands())
-        isPlain &=
-            !isa<BaseMemRefType>(operand.getType()) ||
-            (rootOfView(operand) != argument && rootOfView(operand) != result);
-  });
-  OpOperand *written = nullptr;
-  for (OpOperand &output : generic.getDpsInitsMutable())
-    if (rootOfView(output.get()) == result)
-      written = &output;
-  if (!isPlain || !written)
-    return false;
-  AffineMap map = generic.getMatchingIndexingMap(written);
-  if (!map.isPermutation())
-    return false;
-  return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
-    Value root = rootOfView(operand.get());
-    if (root != argument && root != result)
-      return isOwnMemory(root);
-    return wholeBehind(operand.get()) == root &&
-           operand.get().getType() == written->get().getType() &&
-           generic.getMatchingIndexingMap(&operand) == map;
-  });
-}
-
 bool InPlace::isInOrder(Block *block, Value argument, const Uses &reads,
                         Value result, const Uses &writes) {
   Operation *lastRead = reads.in(block).second,
@@ -229,7 +195,7 @@ bool InPlace::isInOrder(Block *block, Value argument, const Uses &reads,
   if (lastRead != firstWrite)
     return false;
   if (!isa<scf::IfOp, scf::IndexSwitchOp>(lastRead))
-    return isElementwise(lastRead, argument, result);
+    return readsAsItWrites(lastRead, argument, result);
   // One of the branches runs.
   return lastRead->getNumResults() == 0 &&
          llvm::all_of(lastRead->getRegions(), [&](Region &region) {
@@ -318,7 +284,7 @@ bool InPlace::hoistReaders(Value argument, const Uses &reads, Value result,
       continue;
     if (op != firstWrite)
       moves[known->second] = true;
-    else if (!isElementwise(op, argument, result))
+    else if (!readsAsItWrites(op, argument, result))
       return false;
   }
   SmallVector<Access> accesses;

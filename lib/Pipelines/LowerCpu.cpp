@@ -47,6 +47,8 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     CutLoopsPassOptions loops;
     loops.threads = options.threads;
     pm.addNestedPass<func::FuncOp>(createCutLoopsPass(loops));
+    // Once blocks of rows have taken what they make and read themselves.
+    pm.addNestedPass<func::FuncOp>(createComputeInPlacePass());
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.threads = options.threads;

@@ -35,6 +35,11 @@ bool areDisjoint(mlir::Value a, mlir::Value b);
 /// do not overlap but for those of areOneInPlace.
 bool isOwnMemory(mlir::Value root);
 
+/// Whether `op` reads each element of `argument` before it writes that of
+/// `result`, and no other: the two buffers may be one.
+bool readsAsItWrites(mlir::Operation *op, mlir::Value argument,
+                     mlir::Value result);
+
 } // namespace shardc
 
 #endif // SHARDC_ANALYSIS_STRUCTUREDOPS_H

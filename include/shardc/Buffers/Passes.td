@@ -552,6 +552,42 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
                            "mlir::scf::SCFDialect"];
 }
 
+def ComputeInPlacePass : Pass<"spmd-compute-in-place", "mlir::func::FuncOp"> {
+  let summary = "Write elementwise results over operands that nothing reads any more.";
+  let description = [{
+    Before: `linalg.generic` on buffers. After: where an elementwise op is the last that reads a buffer of the type of its
+    result, and reads each element where it writes that of the result, both are one buffer: the result's. What makes the operand writes
+    there. Buffers of sites, and of sums that a kernel finishes at once, stay what they are; so does the result over a
+    donated argument that is read after the operand is written.
+
+    ```mlir
+    // before
+    #same = affine_map<(i) -> (i)>
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32>) {
+      %a = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+      linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%out : memref<4xf32>) {
+      ^bb0(%in: f32, %old: f32):
+        %0 = arith.negf %in : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    // after
+    #map = affine_map<(d0) -> (d0)>
+    func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32>) {
+      linalg.exp ins(%arg0 : memref<4xf32>) outs(%arg1 : memref<4xf32>)
+      linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%arg1 : memref<4xf32>) outs(%arg1 : memref<4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %0 = arith.negf %in : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    ```
+  }];
+}
+
 def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
   let summary = "Place every bounded buffer in one arena.";
   let description = [{
