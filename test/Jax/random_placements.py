@@ -12,8 +12,12 @@ counts. Ends with 0 if nothing does.
 """
 
 import argparse
+import os
 import sys
 import warnings
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=6")
 
 import jax
 import numpy as np
@@ -21,6 +25,9 @@ import shardc
 from random_kinds import KINDS, Draw
 from random_programs import Program, difference, outcome
 from shardc import split
+
+NOT_LOWERED = {"region_within_region"}
+"""JAX cannot write down the gradient of one for CPUs: its inner region asks for an axis that the outer one has."""
 
 
 class Placed:
@@ -87,7 +94,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--only", default=",".join(KINDS), metavar="KIND,...")
+    parser.add_argument("--only", default=",".join(kind for kind in KINDS if kind not in NOT_LOWERED), metavar="KIND,...")
     parser.add_argument("--reproducible", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", shardc.ShardcWarning)
