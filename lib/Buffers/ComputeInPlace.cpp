@@ -75,7 +75,8 @@ static bool overwrite(linalg::GenericOp op, memref::AllocOp from, Value to) {
       !readsAsItWrites(op, from, to))
     return false;
   auto made = to.getDefiningOp<memref::AllocOp>();
-  if (made ? made->getBlock() != block : !isa<BlockArgument>(to))
+  if (made ? made->getBlock() != block || made->getAttrs() != from->getAttrs()
+           : !isa<BlockArgument>(to))
     return false;
   std::optional<Touches> before = touchesIn(block, from);
   // Peers may see what is in the buffer of a site.
@@ -87,8 +88,12 @@ static bool overwrite(linalg::GenericOp op, memref::AllocOp from, Value to) {
     return false;
   if (!made && !mayBeWrittenFrom(firstOf(*before), cast<BlockArgument>(to)))
     return false;
-  if (made && from->isBeforeInBlock(made))
-    made->moveBefore(from);
+  // The earlier one stays: an op that moves has its whole block numbered anew.
+  if (made && from->isBeforeInBlock(made)) {
+    made.replaceAllUsesWith(from.getResult());
+    made.erase();
+    return true;
+  }
   from.replaceAllUsesWith(to);
   from.erase();
   return true;
