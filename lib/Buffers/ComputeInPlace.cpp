@@ -50,6 +50,18 @@ static bool isFinishedBy(const Touches &touches, Operation *op) {
          });
 }
 
+/// True if one of `touches` makes what `op` finishes: a kernel that does both
+/// writes the result while it still reads what `touches` are of.
+static bool isReadBeforeFinished(const Touches &touches, linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    std::optional<Touches> makers = touchesIn(op->getBlock(), input);
+    return makers && isFinishedBy(*makers, op) &&
+           llvm::any_of(*makers, [&](Operation *maker) {
+             return maker != op && touches.contains(maker);
+           });
+  });
+}
+
 /// True if the function's argument `to` may be written before `op`, from
 /// `first` on: the donated argument whose memory it may be is read earlier.
 static bool mayBeWrittenFrom(Operation *first, BlockArgument to) {
@@ -81,6 +93,7 @@ static bool overwrite(linalg::GenericOp op, memref::AllocOp from, Value to) {
   std::optional<Touches> before = touchesIn(block, from);
   // Peers may see what is in the buffer of a site.
   if (!before || !allBefore(*before, op) || isFinishedBy(*before, op) ||
+      isReadBeforeFinished(*before, op) ||
       llvm::any_of(*before, spmd::runsSites))
     return false;
   std::optional<Touches> after = touchesIn(block, to);

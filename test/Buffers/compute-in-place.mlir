@@ -232,3 +232,38 @@ func.func @given_to_a_site(%out: memref<4xf32>) {
   }
   return
 }
+
+// -----
+
+// A product whose result is added to its own factor: one kernel does both, and still reads the factor when it writes.
+#rows = affine_map<(i, j, k) -> (i, k)>
+#columns = affine_map<(i, j, k) -> (k, j)>
+#sums = affine_map<(i, j, k) -> (i, j)>
+#same = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @added_to_a_factor(
+// CHECK-COUNT-2: memref.alloc
+//     CHECK-NOT: memref.alloc
+//         CHECK: linalg.generic {{.*}}"reduction"
+//         CHECK: linalg.generic {{.*}} outs(%{{out|arg1}} : memref<4x4xf32>)
+func.func @added_to_a_factor(%w: memref<4x4xf32>, %out: memref<4x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = memref.alloc() : memref<4x4xf32>
+  %d = memref.alloc() : memref<4x4xf32>
+  "test.make"(%x) : (memref<4x4xf32>) -> ()
+  linalg.generic {indexing_maps = [#same], iterator_types = ["parallel", "parallel"]} outs(%d : memref<4x4xf32>) {
+  ^bb0(%old: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#rows, #columns, #sums], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%d : memref<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]} ins(%d, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%out : memref<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %old: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
