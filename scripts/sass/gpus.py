@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 from sass.cubin import ROOT
 
@@ -38,7 +39,7 @@ class Gpu:
 PIPES = {"fma": 128.0, "imad": 64.0, "alu": 64.0, "xu": 16.0, "lsu": 32.0, "uniform": 64.0, "double": 64.0}
 
 
-def preset(name: str) -> dict[str, float]:
+def preset(name: str) -> dict[str, Any]:
     """Return what a preset of lib/Machine says: multiprocessors, bytes a second, and what is done in a cycle."""
     text = (ROOT / "lib/Machine/Machine.cpp").read_text()
     cycle = r"\{([\d.e]+), (\d+), \d+, (\d+)\}"
