@@ -1,5 +1,6 @@
 //===- VerifyCommunication.cpp - What ranks do together fits --------------===//
 
+#include "Quoted.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Varying.h"
@@ -19,14 +20,6 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-/// `"x", "y"`.
-static std::string quoted(ArrayRef<StringAttr> axes) {
-  std::string text;
-  for (StringAttr axis : axes)
-    text += (text.empty() ? "\"" : ", \"") + axis.str() + "\"";
-  return text;
-}
 
 static std::string toString(Interval interval) {
   return "[" + std::to_string(interval.begin) + ", " +

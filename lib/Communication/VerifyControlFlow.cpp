@@ -1,5 +1,6 @@
 //===- VerifyControlFlow.cpp - No rank waits for one that never comes -----===//
 
+#include "Quoted.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
@@ -17,14 +18,6 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-/// `"x", "y"`.
-static std::string quoted(ArrayRef<StringAttr> axes) {
-  std::string text;
-  for (StringAttr axis : axes)
-    text += (text.empty() ? "\"" : ", \"") + axis.str() + "\"";
-  return text;
-}
 
 namespace {
 /// A mesh and the axes along which ranks synchronise.
