@@ -6,6 +6,7 @@
 // matter.
 //
 //===----------------------------------------------------------------------===//
+#include "ConstantTensors.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -362,8 +363,7 @@ struct RaisePaddingPass final
 LogicalResult SliceOfPiece::matchAndRewrite(stablehlo::SliceOp op,
                                             PatternRewriter &rewriter) const {
   auto whole = op.getOperand().getDefiningOp<stablehlo::ConcatenateOp>();
-  auto module = op->getParentOfType<ModuleOp>();
-  if (!whole || !module || op.getType().getNumElements() == 0)
+  if (!whole || op.getType().getNumElements() == 0)
     return failure();
   int64_t dim = whole.getDimension(), from = op.getStartIndices()[dim],
           to = op.getLimitIndices()[dim], before = 0;
@@ -374,13 +374,10 @@ LogicalResult SliceOfPiece::matchAndRewrite(stablehlo::SliceOp op,
       continue;
     }
     // Where a piece begins that follows one of open size, only it can say.
-    bool isOpen =
-        llvm::any_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp mesh) {
-          return llvm::any_of(whole.getOperands(), [&](Value other) {
-            return mesh.getMesh().isOpen(typeOf(other).getDimSize(dim));
-          });
-        });
-    if (isOpen && (from != before || to != before + size))
+    auto sizes = llvm::map_to_vector(whole.getOperands(), [&](Value other) {
+      return typeOf(other).getDimSize(dim);
+    });
+    if ((from != before || to != before + size) && raise::isOpen(op, sizes))
       return rewriter.notifyMatchFailure(op, "is a part of an open extent");
     SmallVector<int64_t> start(op.getStartIndices()),
         limit(op.getLimitIndices());
