@@ -99,7 +99,6 @@ struct SizeAxes {
 template <typename Asked> struct SizeQuery {
   using Answer = std::optional<typename Asked::Answer>;
   Asked asked;
-  MeshAttr mesh = asked.mesh;
   llvm::DenseSet<std::pair<Value, int64_t>> seen = {};
   /// So that a long program does not take all of the stack.
   static constexpr size_t kMostAsked = 2000;
@@ -166,7 +165,7 @@ template <typename Asked>
 typename SizeQuery<Asked>::Answer
 SizeQuery<Asked>::ofNeeded(DimExchangeAttr dim) const {
   SmallVector<int64_t> sizes;
-  DimExchange exchange = dim.getExchange(mesh);
+  DimExchange exchange = dim.getExchange(asked.mesh);
   for (Interval needed : exchange.needed)
     sizes.push_back(needed.size());
   return asked.spread(sizes, dim.getAxes(), exchange.neededFormula);
