@@ -413,20 +413,20 @@ static Value oneOfEach(Lowerer &l, Value x) {
                                  number);
 }
 
-/// Whether `x` is before `y` in `order`; `type` is that of the source.
-static Value isBefore(Lowerer &l, spmd::LineOrderAttr order, Type type, Value x,
-                      Value y) {
+/// Whether `x` is before `y`, plain values of `type`; with `isNumber` zeros of
+/// both signs are one, and NaNs are.
+static Value isBefore(Lowerer &l, Type type, bool isNumber, bool isDescending,
+                      Value x, Value y) {
   if (isa<FloatType>(type)) {
-    if (order.getComparison() == spmd::LineComparison::Numbers)
+    if (isNumber)
       for (Value *one : {&x, &y})
         *one = oneOfEach(l, *one);
     x = totalOrderKey(l.b, x);
     y = totalOrderKey(l.b, y);
   }
   using P = arith::CmpIPredicate;
-  bool isUnsigned = order.getComparison() == spmd::LineComparison::Unsigned;
-  P how = order.getDescending() ? (isUnsigned ? P::ugt : P::sgt)
-                                : (isUnsigned ? P::ult : P::slt);
+  P how = isUnsigned(type) ? (isDescending ? P::ugt : P::ult)
+                           : (isDescending ? P::sgt : P::slt);
   return arith::CmpIOp::create(l.b, how, x, y);
 }
 
@@ -510,7 +510,10 @@ private:
                             [](const Column &column) { return column.value; }),
         dim,
         [&](ValueRange first, ValueRange second) {
-          return isBefore(l, key.order, type, first[0], second[0]);
+          return isBefore(l, type,
+                          key.order.getComparison() ==
+                              spmd::LineComparison::Numbers,
+                          key.order.getDescending(), first[0], second[0]);
         },
         key.order);
     for (auto [column, value] :
@@ -627,15 +630,9 @@ static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
   LineSorter sorter(
       l, input, rank - 1,
-      [&](ValueRange first, ValueRange second) -> Value {
-        Value x = first[0], y = second[0];
-        if (isa<FloatType>(source)) {
-          x = totalOrderKey(l.b, x);
-          y = totalOrderKey(l.b, y);
-        }
-        auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt
-                                      : arith::CmpIPredicate::sgt;
-        return arith::CmpIOp::create(l.b, how, x, y);
+      [&](ValueRange first, ValueRange second) {
+        return isBefore(l, source, /*isNumber=*/false, /*isDescending=*/true,
+                        first[0], second[0]);
       },
       l.manyThreads ? spmd::LineOrderAttr()
                     : orderOf(source, /*isNumber=*/false,
