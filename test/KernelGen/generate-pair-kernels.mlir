@@ -7,12 +7,17 @@
 #out = affine_map<(b, q, k, d, e) -> (b, q, e)>
 
 // Scratch is of one tile, however long the blocks are: 48 rows of 128 scores, 64 rows of 128 keys, a factor a row.
+// Keys go into it by squares of 16 x 16 that are transposed in registers, in four steps of 16 shuffles: no element by itself.
 // CHECK-LABEL: func @attention(
 //  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<24576xi8>
 //  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<32768xi8>
 //  CHECK-DAG:   memref.alloc() {alignment = 64 : i64} : memref<512xi8>
 //  CHECK-NOT:   memref.alloc
 //      CHECK:   scf.for
+//  CHECK-NOT:   llvm.load {{.*}} -> f32
+//CHECK-COUNT-64:   vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>
+//  CHECK-NOT:   llvm.load {{.*}} -> f32
+//CHECK-COUNT-16:   llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 //      CHECK:   vector.fma
 //  CHECK-NOT:   pairs.pair_step
 func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: memref<2x8192x64xf32>,

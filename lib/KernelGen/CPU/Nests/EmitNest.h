@@ -183,9 +183,6 @@ private:
   /// Two vectors, in which elements of `re` and `im` are interleaved.
   void storeInterleaved(const Access &access, Value pointer, Value re, Value im,
                         int64_t lanes);
-  /// Element i of vector j becomes element j of vector i; there are as many
-  /// vectors as elements, a power of two.
-  void transpose(MutableArrayRef<Value> vectors);
   /// What is stored for `value`.
   Value toMemory(Value value, Type element, int64_t lanes);
   /// One instruction where registers are wide enough to have it.

@@ -132,25 +132,6 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
   return fromMemory(result, access.element);
 }
 
-void NestEmitter::transpose(MutableArrayRef<Value> vectors) {
-  int64_t count = vectors.size();
-  // Each step swaps one bit of the place among vectors with that of the lane.
-  for (int64_t bit = count / 2; bit > 0; bit /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane : llvm::seq(count)) {
-      low.push_back(lane & bit ? count + lane - bit : lane);
-      high.push_back(lane & bit ? count + lane : lane + bit);
-    }
-    for (int64_t i : llvm::seq(count)) {
-      if (i & bit)
-        continue;
-      Value x = vectors[i], y = vectors[i + bit];
-      vectors[i] = vector::ShuffleOp::create(b, loc, x, y, low);
-      vectors[i + bit] = vector::ShuffleOp::create(b, loc, x, y, high);
-    }
-  }
-}
-
 SmallVector<Value> NestEmitter::loadAcross(const Access &access, Value pointer,
                                            int64_t column, int64_t vector) {
   Type element = stored(access.element);
@@ -166,7 +147,7 @@ SmallVector<Value> NestEmitter::loadAcross(const Access &access, Value pointer,
     else
       vectors.push_back(loadEverySecond(access, at, s.lanes));
   }
-  transpose(vectors);
+  transpose(b, loc, vectors);
   for (Value &value : vectors)
     value = fromMemory(value, access.element);
   return vectors;
@@ -178,7 +159,7 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   Quantity first = tileOffset(access, 0, column, vector, s.lanes);
   for (Value &value : rows)
     value = toMemory(value, access.element, s.lanes);
-  transpose(rows);
+  transpose(b, loc, rows);
   for (auto [lane, value] : llvm::enumerate(rows)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
     storeVector(access, value,
@@ -193,7 +174,7 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   for (SmallVector<Value> *rows : {&re, &im}) {
     for (Value &value : *rows)
       value = splat(b, loc, value, s.lanes);
-    transpose(*rows);
+    transpose(b, loc, *rows);
   }
   for (int64_t lane : llvm::seq(s.lanes)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
@@ -299,7 +280,7 @@ void NestEmitter::storeRows(const Access &access, Value pointer, int64_t first,
   for (Value &value : rows)
     value = toMemory(value, access.element, s.lanes);
   rows.resize(s.lanes, rows.back());
-  transpose(rows);
+  transpose(b, loc, rows);
   Value mask;
   if (count < s.lanes) {
     SmallVector<bool> isRow(s.lanes, false);

@@ -90,6 +90,12 @@ Quantity Arith::upTo(const Quantity &x, int64_t most) {
   Value least = arith::MinSIOp::create(b, loc, get(x), index(most));
   return {std::nullopt, arith::MaxSIOp::create(b, loc, least, index(0))};
 }
+Quantity Arith::roundDown(const Quantity &x, int64_t factor) {
+  if (x.fixed)
+    return Quantity::of(*x.fixed / factor * factor);
+  Value rest = arith::RemUIOp::create(b, loc, get(x), index(factor));
+  return sub(x, Quantity::of(rest));
+}
 Quantity Arith::roundUp(const Quantity &x, int64_t factor) {
   if (x.fixed)
     return Quantity::of(llvm::alignTo(*x.fixed, factor));

@@ -50,6 +50,8 @@ public:
   Quantity mul(const Quantity &x, const Quantity &y);
   /// `x`, which is a size, and no more than `most`.
   Quantity upTo(const Quantity &x, int64_t most);
+  /// The last multiple of `factor` that is not above `x`, which is a size.
+  Quantity roundDown(const Quantity &x, int64_t factor);
   /// The next multiple of `factor`.
   Quantity roundUp(const Quantity &x, int64_t factor);
 
@@ -302,6 +304,10 @@ bool canLoad(const Nest &nest, int dim, bool gathers);
 /// is 1.
 mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value value, int64_t lanes);
+/// Element i of vector j becomes element j of vector i; there are as many
+/// vectors as elements, a power of two.
+void transpose(mlir::OpBuilder &builder, mlir::Location loc,
+               llvm::MutableArrayRef<mlir::Value> vectors);
 
 /// The memory that `memref` shows a part of, or all of it, under another type.
 mlir::Value rootOf(mlir::Value memref);

@@ -18,6 +18,26 @@ Value splat(OpBuilder &builder, Location loc, Value value, int64_t lanes) {
       builder, loc, VectorType::get({lanes}, value.getType()), value);
 }
 
+void transpose(OpBuilder &builder, Location loc,
+               MutableArrayRef<Value> vectors) {
+  int64_t count = vectors.size();
+  // Each step swaps one bit of the place among vectors with that of the lane.
+  for (int64_t bit = count / 2; bit > 0; bit /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane : llvm::seq(count)) {
+      low.push_back(lane & bit ? count + lane - bit : lane);
+      high.push_back(lane & bit ? count + lane : lane + bit);
+    }
+    for (int64_t i : llvm::seq(count)) {
+      if (i & bit)
+        continue;
+      Value x = vectors[i], y = vectors[i + bit];
+      vectors[i] = vector::ShuffleOp::create(builder, loc, x, y, low);
+      vectors[i + bit] = vector::ShuffleOp::create(builder, loc, x, y, high);
+    }
+  }
+}
+
 /// True if elements of `type` anywhere are one instruction for a vector of 512
 /// bits, and it is known how far apart they are.
 static bool hasGather(MemRefType type) {

@@ -89,6 +89,10 @@ public:
   int64_t lanes, registers;
 
 private:
+  /// The first rows of copy's transposition, as many as whole vectors hold, by
+  /// squares that are transposed in registers. Returns how many there are.
+  Quantity copyAcross(const Matrix &from, mlir::Value to, Quantity rows,
+                      int64_t columns, int64_t pitch);
   void contractBlock(const Contraction &c, int64_t vectors, mlir::Value mask);
   void contractTile(const Contraction &c, int64_t rows, int64_t vectors,
                     mlir::Value mask);

@@ -175,7 +175,10 @@ void VectorCode::copy(const Matrix &from, Value to, Quantity rows,
     });
     return;
   }
-  loop(Quantity::of(0), rows, 1, [&](Value row) {
+  Quantity across = Quantity::of(0); // rows that go in whole vectors
+  if (transposed && from.column.is(1) && columns.fixed)
+    across = copyAcross(from, to, rows, *columns.fixed, pitch);
+  loop(across, rows, 1, [&](Value row) {
     loop(Quantity::of(0), columns, 1, [&](Value column) {
       Quantity i = Quantity::of(row), j = Quantity::of(column);
       Value value = load(at(from, i, j).pointer, from.element, 1);
@@ -185,6 +188,38 @@ void VectorCode::copy(const Matrix &from, Value to, Quantity rows,
       store(value, pointerAt(to, type, place));
     });
   });
+}
+
+Quantity VectorCode::copyAcross(const Matrix &from, Value to, Quantity rows,
+                                int64_t columns, int64_t pitch) {
+  Quantity whole = arith.roundDown(rows, lanes);
+  auto square = [&](Quantity row, Quantity column, int64_t width) {
+    Value mask;
+    if (width < lanes)
+      mask = firstLanes(Quantity::of(width));
+    SmallVector<Value> vectors;
+    for (int64_t lane : llvm::seq(lanes))
+      vectors.push_back(
+          load(at(from, arith.add(row, Quantity::of(lane)), column).pointer,
+               from.element, lanes, mask));
+    transpose(b, loc, vectors);
+    for (auto [i, vector] :
+         llvm::enumerate(ArrayRef<Value>(vectors).take_front(width))) {
+      Quantity line = arith.add(column, Quantity::of(int64_t(i)));
+      store(vector,
+            pointerAt(to, type,
+                      arith.add(arith.mul(line, Quantity::of(pitch)), row)));
+    }
+  };
+  int64_t squares = columns / lanes * lanes;
+  loop(Quantity::of(0), whole, lanes, [&](Value at) {
+    Quantity row = Quantity::of(at);
+    loop(Quantity::of(0), Quantity::of(squares), lanes,
+         [&](Value column) { square(row, Quantity::of(column), lanes); });
+    if (int64_t rest = columns - squares)
+      square(row, Quantity::of(squares), rest);
+  });
+  return whole;
 }
 
 //===----------------------------------------------------------------------===//
