@@ -236,6 +236,13 @@ Buffer_Type bufferType(shardc_element_type type);
 shardc_element_type elementType(Buffer_Type type);
 std::string_view bufferTypeName(Buffer_Type type);
 
+/// A buffer that is filled, or fails, when `ready` is set.
+Error *createLater(Memory &memory, Buffer_Type type, const int64_t *dims,
+                   size_t numDims, const Buffer_MemoryLayout *layout,
+                   shardc_event *ready, std::unique_ptr<Buffer> &buffer);
+/// An error that says which call used a buffer that was given up; else null.
+Error *checkAlive(const Buffer &buffer, const char *call);
+
 /// The distance in bytes from element to element of each dim that `layout`
 /// says, of `dims` elements of `elementBytes`; dense and row-major for null.
 Error *byteStrides(const Buffer_MemoryLayout *layout,
