@@ -61,3 +61,11 @@ func.func @contracted(%a: tensor<8x6xf32>, %b: tensor<3x7x5xf32>, %g: tensor<3xi
   %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<8x6xf32>, tensor<3x7x5xf32>, tensor<3xi32>) -> tensor<8x5xf32>
   return
 }
+
+// -----
+
+func.func @square_of_integers(%a: tensor<4xi32>) {
+  // expected-error @below {{'chlo.square' op operand #0 must be ranked tensor of }}
+  %0 = chlo.square %a : tensor<4xi32> -> tensor<4xi32>
+  return
+}

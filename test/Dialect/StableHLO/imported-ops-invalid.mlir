@@ -317,3 +317,11 @@ func.func @tuple_of_others(%x: tensor<4xf32>, %y: tensor<1xf32>) {
   %0 = "stablehlo.tuple"(%x, %y) : (tensor<4xf32>, tensor<1xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
   return
 }
+
+// -----
+
+func.func @fed_in_more_layouts_than_tensors(%t: !stablehlo.token) {
+  // expected-error @below {{'stablehlo.infeed' op layout has 1 entries, expected 0, one for each tensor}}
+  %0 = "stablehlo.infeed"(%t) <{layout = [[0]]}> : (!stablehlo.token) -> !stablehlo.token
+  return
+}

@@ -757,3 +757,203 @@ func.func @unsigned(%x: tensor<4xui64>) {
   %0 = "stablehlo.abs"(%x) : (tensor<4xui64>) -> tensor<4xui64>
   return
 }
+
+// -----
+
+func.func @algorithm_components(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 3, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 3, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_passes(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_of_two_types(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = bf16, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = bf16, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_imprecise(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = f16, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f16, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_of_integers(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = i8, rhs_precision_type = i8, accumulation_type = i32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = i8, rhs_precision_type = i8, accumulation_type = i32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_narrow_sums(%a: tensor<4x4xf32>) {
+  // expected-error @below {{'stablehlo.dot_general' op has an algorithm that no device is known to have: #stablehlo.dot_algorithm<lhs_precision_type = f8E4M3FN, rhs_precision_type = f8E5M2, accumulation_type = f16, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>}}
+  %0 = "stablehlo.dot_general"(%a, %a) <{algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f8E4M3FN, rhs_precision_type = f8E5M2, accumulation_type = f16, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @solved_in_two_types(%a: tensor<4x4xf32>, %b: tensor<4x3xbf16>) {
+  // expected-error @below {{'stablehlo.triangular_solve' op matrix has elements of 'f32', but right side of 'bf16'}}
+  %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<4x4xf32>, tensor<4x3xbf16>) -> tensor<4x3xbf16>
+  return
+}
+
+// -----
+
+func.func @solved_to_another_type(%a: tensor<4x4xf32>, %b: tensor<4x3xf32>) {
+  // expected-error @below {{'stablehlo.triangular_solve' op right side has elements of 'f32', but result of 'f64'}}
+  %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf64>
+  return
+}
+
+// -----
+
+func.func @sign_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.sign' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.sign %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @sign_of_ui8(%a: tensor<4xui8>) {
+  // expected-error @below {{'stablehlo.sign' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.sign %a : tensor<4xui8>
+  return
+}
+
+// -----
+
+func.func @negate_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.negate' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.negate %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @popcnt_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.popcnt' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.popcnt %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @count_leading_zeros_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.count_leading_zeros' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.count_leading_zeros %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @shift_left_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.shift_left' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.shift_left %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @shift_right_arithmetic_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.shift_right_arithmetic' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.shift_right_arithmetic %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @shift_right_logical_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.shift_right_logical' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.shift_right_logical %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @divide_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.divide' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.divide %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @power_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.power' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.power %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @remainder_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.remainder' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.remainder %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @subtract_of_i1(%a: tensor<4xi1>) {
+  // expected-error @below {{'stablehlo.subtract' op operand #0 must be ranked tensor of }}
+  %0 = stablehlo.subtract %a, %a : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @tolerance_negative_absolute(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.tan' op failed to verify that result_accuracy has no negative tolerance, and none but of mode TOLERANCE}}
+  %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<atol = -1.0, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @tolerance_negative_relative(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.tan' op failed to verify that result_accuracy has no negative tolerance, and none but of mode TOLERANCE}}
+  %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<rtol = -1.0, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @tolerance_negative_ulps(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.tan' op failed to verify that result_accuracy has no negative tolerance, and none but of mode TOLERANCE}}
+  %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<ulps = -3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @tolerance_no_mode(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.tan' op failed to verify that result_accuracy has no negative tolerance, and none but of mode TOLERANCE}}
+  %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<ulps = 3, mode = #stablehlo.result_accuracy_mode<DEFAULT>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @tolerance_highest(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.tan' op failed to verify that result_accuracy has no negative tolerance, and none but of mode TOLERANCE}}
+  %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<atol = 1.0, mode = #stablehlo.result_accuracy_mode<HIGHEST>>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

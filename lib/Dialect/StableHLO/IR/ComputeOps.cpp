@@ -1,6 +1,8 @@
 //===- ComputeOps.cpp - Contractions, windows, reductions: checks ---------===//
 #include "Verify.h"
 
+#include "shardc/Dialect/StableHLO/IR/Precision.h"
+
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
@@ -136,6 +138,10 @@ LogicalResult DotGeneralOp::verify() {
                         rhs.getRank())) ||
       failed(verifyPrecision(report, getPrecisionConfig())))
     return failure();
+  if (DotAlgorithmAttr algorithm = getAlgorithmAttr();
+      algorithm && !isKnown(algorithm))
+    return report("has an algorithm that no device is known to have: ",
+                  algorithm);
   for (auto [left, right] : llvm::zip(lhsUsed, rhsUsed))
     if (!sizesAgree(lhs.getDimSize(left), rhs.getDimSize(right)))
       return report("left dim ", left, " has size ", lhs.getDimSize(left),
@@ -763,6 +769,9 @@ LogicalResult TriangularSolveOp::verify() {
                                    b.getShape().drop_back(2))))
     return report("right side has type ", b, ", expected the leading dims of ",
                   a);
+  if (failed(verifyElementTypes(report, "matrix", a, "right side", b)) ||
+      failed(verifyElementTypes(report, "right side", b, "result", getType())))
+    return failure();
   int64_t dim = getLeftSide() ? rank - 2 : rank - 1;
   if (!sizesAgree(a.getDimSize(rank - 1), b.getDimSize(dim)))
     return report("right side has size ", b.getDimSize(dim), " in dim ", dim,

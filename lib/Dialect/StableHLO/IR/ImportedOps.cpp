@@ -53,7 +53,15 @@ LogicalResult RecvOp::verify() {
 }
 
 LogicalResult InfeedOp::verify() {
-  return verifyReceived(Reporter(*this), getResultTypes());
+  Reporter report(*this);
+  if (failed(verifyReceived(report, getResultTypes())))
+    return failure();
+  size_t tensors = getNumResults() - 1;
+  if (std::optional<ArrayAttr> layout = getLayout();
+      layout && layout->size() != tensors)
+    return report("layout has ", layout->size(), " entries, expected ", tensors,
+                  ", one for each tensor");
+  return success();
 }
 
 LogicalResult RngOp::verify() {

@@ -1,5 +1,6 @@
 //===- StableHLOOps.cpp - The dialect and what ODS generates --------------===//
 #include "StableHLOBytecode.h"
+#include "shardc/Dialect/StableHLO/IR/Precision.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 #include "AssemblyFormat.h"

@@ -135,7 +135,7 @@ def Chlo_LgammaOp : Chlo_UnaryOp<"lgamma", Chlo_FloatTensor,
     "Logarithm of the absolute gamma function.">;
 def Chlo_SinhOp : Chlo_UnaryOp<"sinh", Chlo_FloatOrComplexTensor,
     "Hyperbolic sine.">;
-def Chlo_SquareOp : Chlo_UnaryOp<"square", Chlo_Tensor,
+def Chlo_SquareOp : Chlo_UnaryOp<"square", Chlo_FloatOrComplexTensor,
     "The operand times itself.">;
 def Chlo_TanOp : Chlo_UnaryOp<"tan", Chlo_FloatOrComplexTensor,
     "Tangent, of radians.">;

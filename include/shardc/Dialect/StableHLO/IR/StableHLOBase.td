@@ -56,6 +56,11 @@ def StableHLO_Complex : AnyTypeOf<[Complex<F32>, Complex<F64>], "a complex numbe
 def StableHLO_Tensor : RankedTensorOf<[AnyFloat, StableHLO_Int, StableHLO_Complex]>;
 def StableHLO_SignedInt : AnyTypeOf<[I<2>, I<4>, I8, I16, I32, I64], "a signed integer">;
 def StableHLO_SignedTensor : RankedTensorOf<[AnyFloat, StableHLO_SignedInt, StableHLO_Complex]>;
+// What is counted or shifted: no predicates.
+def StableHLO_NumberInt : AnyTypeOf<
+    [StableHLO_SignedInt, UI<2>, UI<4>, UI8, UI16, UI32, UI64], "an integer of 2 to 64 bits">;
+def StableHLO_NumberIntTensor : RankedTensorOf<[StableHLO_NumberInt]>;
+def StableHLO_NumberTensor : RankedTensorOf<[AnyFloat, StableHLO_NumberInt, StableHLO_Complex]>;
 def StableHLO_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def StableHLO_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, StableHLO_Complex]>;
 def StableHLO_ComplexTensor : RankedTensorOf<[StableHLO_Complex]>;

@@ -24,7 +24,9 @@ class StableHLO_UnaryOp<string mnemonic, Type type, string what, list<Trait> tra
 // A function of which a certain accuracy may be asked; all of them are as accurate as
 // docs/Reference/accuracy.md says.
 class StableHLO_FunctionOp<string mnemonic, string what>
-    : StableHLO_UnaryOp<mnemonic, StableHLO_FloatOrComplexTensor, what> {
+    : StableHLO_UnaryOp<mnemonic, StableHLO_FloatOrComplexTensor, what,
+        [PredOpTrait<"result_accuracy has no negative tolerance, and none but of mode TOLERANCE",
+             CPred<"isPossible($_op.getAttrOfType<ResultAccuracyAttr>(\"result_accuracy\"))">>]> {
   let arguments = (ins StableHLO_FloatOrComplexTensor:$operand,
                        OptionalAttr<StableHLO_ResultAccuracyAttr>:$result_accuracy);
 }
@@ -62,7 +64,7 @@ def StableHLO_CbrtOp : StableHLO_FunctionOp<"cbrt",
     "Cube root.">;
 def StableHLO_CeilOp : StableHLO_UnaryOp<"ceil", StableHLO_FloatTensor,
     "Round towards plus infinity.">;
-def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", StableHLO_IntTensor,
+def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", StableHLO_NumberIntTensor,
     "Number of leading zero bits.">;
 def StableHLO_CosineOp : StableHLO_FunctionOp<"cosine",
     "Cosine, of radians.">;
@@ -78,11 +80,11 @@ def StableHLO_Log1pOp : StableHLO_FunctionOp<"log_plus_one",
     "Natural logarithm of one plus the operand.">;
 def StableHLO_LogisticOp : StableHLO_FunctionOp<"logistic",
     "1 / (1 + exp(-x)).">;
-def StableHLO_NegOp : StableHLO_UnaryOp<"negate", StableHLO_Tensor,
+def StableHLO_NegOp : StableHLO_UnaryOp<"negate", StableHLO_NumberTensor,
     "Minus the operand; wraps for unsigned integers.">;
 def StableHLO_NotOp : StableHLO_UnaryOp<"not", StableHLO_IntTensor,
     "Bitwise complement; logical for i1.">;
-def StableHLO_PopulationCountOp : StableHLO_UnaryOp<"popcnt", StableHLO_IntTensor,
+def StableHLO_PopulationCountOp : StableHLO_UnaryOp<"popcnt", StableHLO_NumberIntTensor,
     "Number of one bits.">;
 def StableHLO_RoundOp : StableHLO_UnaryOp<"round_nearest_afz", StableHLO_FloatTensor,
     "Nearest integer, halves away from zero.">;
@@ -90,7 +92,7 @@ def StableHLO_RoundNearestEvenOp : StableHLO_UnaryOp<"round_nearest_even", Stabl
     "Nearest integer, halves to even.">;
 def StableHLO_RsqrtOp : StableHLO_FunctionOp<"rsqrt",
     "1 / sqrt(x).">;
-def StableHLO_SignOp : StableHLO_UnaryOp<"sign", StableHLO_Tensor,
+def StableHLO_SignOp : StableHLO_UnaryOp<"sign", StableHLO_SignedTensor,
     "-1, 0 or 1 (a unit complex number for complex); NaN stays NaN.">;
 def StableHLO_SineOp : StableHLO_FunctionOp<"sine",
     "Sine, of radians.">;
@@ -156,7 +158,7 @@ def StableHLO_AndOp : StableHLO_BinaryOp<"and", StableHLO_IntTensor,
     "Bitwise and; logical for i1.", [Commutative]>;
 def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2", StableHLO_FloatOrComplexTensor,
     "Angle of the point (rhs, lhs), in radians.">;
-def StableHLO_DivOp : StableHLO_BinaryOp<"divide", StableHLO_Tensor,
+def StableHLO_DivOp : StableHLO_BinaryOp<"divide", StableHLO_NumberTensor,
     "Quotient; integers round towards zero.">;
 def StableHLO_MaxOp : StableHLO_BinaryOp<"maximum", StableHLO_Tensor,
     "Larger of both; NaN wins; logical or for i1.", [Commutative]>;
@@ -166,17 +168,17 @@ def StableHLO_MulOp : StableHLO_BinaryOp<"multiply", StableHLO_Tensor,
     "Product; logical and for i1.", [Commutative]>;
 def StableHLO_OrOp : StableHLO_BinaryOp<"or", StableHLO_IntTensor,
     "Bitwise or; logical for i1.", [Commutative]>;
-def StableHLO_PowOp : StableHLO_BinaryOp<"power", StableHLO_Tensor,
+def StableHLO_PowOp : StableHLO_BinaryOp<"power", StableHLO_NumberTensor,
     "lhs to the rhs.">;
-def StableHLO_RemOp : StableHLO_BinaryOp<"remainder", StableHLO_Tensor,
+def StableHLO_RemOp : StableHLO_BinaryOp<"remainder", StableHLO_NumberTensor,
     "Remainder with the sign of lhs.">;
-def StableHLO_ShiftLeftOp : StableHLO_BinaryOp<"shift_left", StableHLO_IntTensor,
+def StableHLO_ShiftLeftOp : StableHLO_BinaryOp<"shift_left", StableHLO_NumberIntTensor,
     "Shift towards high bits; 0 for shifts of the width or more.">;
-def StableHLO_ShiftRightArithmeticOp : StableHLO_BinaryOp<"shift_right_arithmetic", StableHLO_IntTensor,
+def StableHLO_ShiftRightArithmeticOp : StableHLO_BinaryOp<"shift_right_arithmetic", StableHLO_NumberIntTensor,
     "Shift towards low bits, keeping the sign.">;
-def StableHLO_ShiftRightLogicalOp : StableHLO_BinaryOp<"shift_right_logical", StableHLO_IntTensor,
+def StableHLO_ShiftRightLogicalOp : StableHLO_BinaryOp<"shift_right_logical", StableHLO_NumberIntTensor,
     "Shift towards low bits, filling with zeros.">;
-def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", StableHLO_Tensor,
+def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", StableHLO_NumberTensor,
     "Difference.">;
 def StableHLO_XorOp : StableHLO_BinaryOp<"xor", StableHLO_IntTensor,
     "Bitwise exclusive or; logical for i1.", [Commutative]>;
