@@ -54,6 +54,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addNestedPass<func::FuncOp>(createSumAfterLoopsPass());
     pm.addPass(createMakeReproduciblePass());
   }
+  // Iterations become rows, and what moves them a gather, roll or padding.
+  pm.addNestedPass<func::FuncOp>(createRaiseMapsPass());
   pm.addNestedPass<func::FuncOp>(createRaiseGathersPass());
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
   // While both sums are of whole tensors: between them there may be ranks.

@@ -561,6 +561,47 @@ def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
   }];
 }
 
+def RaiseMapsPass : Pass<"spmd-raise-maps", "::mlir::func::FuncOp"> {
+  let summary = "Make loops whose iterations have nothing in common ops on all of them.";
+  let description = [{
+    Before: a loop that counts, carries nothing, takes rows at its counter, and fills all rows of its results, as `lax.map` and scans without a state are. Its
+    body is elementwise ops, sums of one operand, and ops that move elements. After: the same ops with all iterations as a first dim, which fuse, are vectors,
+    and are cut where their tensors are. Left alone: loops whose ops would make a larger tensor than those that they read or fill.
+    ```mlir
+    // before
+    func.func @main(%x: tensor<5x3xf32>, %empty: tensor<5x3xf32>) -> tensor<5x3xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %five = stablehlo.constant dense<5> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %y = %empty) : tensor<i32>, tensor<5x3xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %row = stablehlo.dynamic_slice %x, %i, %zero, sizes = [1, 3] : (tensor<5x3xf32>, tensor<i32>, tensor<i32>) -> tensor<1x3xf32>
+        %sine = stablehlo.sine %row : tensor<1x3xf32>
+        %set = stablehlo.dynamic_update_slice %y, %sine, %i, %zero : (tensor<5x3xf32>, tensor<1x3xf32>, tensor<i32>, tensor<i32>) -> tensor<5x3xf32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %set : tensor<i32>, tensor<5x3xf32>
+      }
+      return %r#1 : tensor<5x3xf32>
+    }
+    // after
+    func.func @main(%x: tensor<5x3xf32>, %empty: tensor<5x3xf32>) -> tensor<5x3xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %five = stablehlo.constant dense<5> : tensor<i32>
+      %0 = stablehlo.slice %x [0:5, 0:3] : (tensor<5x3xf32>) -> tensor<5x3xf32>
+      %1 = stablehlo.reshape %0 : (tensor<5x3xf32>) -> tensor<5x1x3xf32>
+      %2 = stablehlo.sine %1 : tensor<5x1x3xf32>
+      %last = stablehlo.constant dense<5> : tensor<i32>
+      %3 = stablehlo.reshape %2 : (tensor<5x1x3xf32>) -> tensor<5x3xf32>
+      return %3 : tensor<5x3xf32>
+    }
+    ```
+  }];
+}
+
 def UnrollLoopsPass : Pass<"spmd-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "Write out short loops of elementwise ops.";
   let description = [{
