@@ -254,3 +254,48 @@ func.func @column(%x: tensor<50xf32>) -> tensor<50x1xf32> {
   } -> tensor<50x1xf32>
   return %z : tensor<50x1xf32>
 }
+
+// Nor where a column becomes places again: it has no loop there.
+#first = affine_map<(d0) -> (d0, 0)>
+// CHECK-LABEL: func.func @of_a_column(
+//       CHECK:   linalg.generic
+//       CHECK:     math.exp
+//       CHECK:     math.cos
+//   CHECK-NOT:   linalg.generic
+func.func @of_a_column(%x: tensor<50xf32>) -> tensor<50xf32> {
+  %c = tensor.empty() : tensor<50x1xf32>
+  %y = linalg.generic {indexing_maps = [#place, #placed], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<50xf32>) outs(%c : tensor<50x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<50x1xf32>
+  %e = tensor.empty() : tensor<50xf32>
+  %z = linalg.generic {indexing_maps = [#first, #places], iterator_types = ["parallel"]} ins(%y : tensor<50x1xf32>) outs(%e : tensor<50xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.cos %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<50xf32>
+  return %z : tensor<50xf32>
+}
+
+// Not where the column is repeated: a function of each element is taken once.
+// What reads it has a loop of its own.
+#second = affine_map<(d0, d1) -> (d0, 0)>
+// CHECK-LABEL: func.func @column_repeated(
+//       CHECK:   linalg.generic
+//       CHECK:     math.exp
+//       CHECK:   linalg.generic
+func.func @column_repeated(%x: tensor<50xf32>) -> tensor<50x7xf32> {
+  %c = tensor.empty() : tensor<50x1xf32>
+  %y = linalg.generic {indexing_maps = [#place, #placed], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<50xf32>) outs(%c : tensor<50x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<50x1xf32>
+  %e = tensor.empty() : tensor<50x7xf32>
+  %z = linalg.generic {indexing_maps = [#second, #placed], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<50x1xf32>) outs(%e : tensor<50x7xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<50x7xf32>
+  return %z : tensor<50x7xf32>
+}

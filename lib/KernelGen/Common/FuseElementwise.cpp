@@ -49,7 +49,8 @@ static unsigned bodyCost(linalg::GenericOp op) {
 static bool readsOnce(OpOperand *operand) {
   auto op = cast<linalg::LinalgOp>(operand->getOwner());
   AffineMap map = op.getMatchingIndexingMap(operand);
-  if (!map.isProjectedPermutation())
+  // A dim of one element needs no loop.
+  if (!map.dropZeroResults().isProjectedPermutation())
     return false;
   // Once around a dim of one element is no repetition.
   for (auto [dim, size] : llvm::enumerate(op.getStaticLoopRanges()))
