@@ -15,6 +15,7 @@
 #include "StableHLOToLinalg.h"
 #include "WindowCells.h"
 
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Kernel/IR/KernelLines.h"
 #include "shardc/Dialect/Local/IR/LocalContracts.h"
 #include "shardc/Dialect/Pairs/IR/Pairs.h"
@@ -415,6 +416,76 @@ static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
   return success();
 }
 
+constexpr int64_t kSideBySide = 64;
+
+// True if rows of `input` have so many elements that products of their own pay.
+static bool isLongRow(Value input, AffineMap map) {
+  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  return !shape.empty() && map.isProjectedPermutation() &&
+         (ShapedType::isDynamic(shape.back()) ||
+          shape.back() >= 4 * kSideBySide);
+}
+
+// A product of many complex numbers in a row. Its two parts are one chain, of
+// which no lanes can be made, so every kSideBySide-th element has a product of
+// its own, and these are multiplied: then what is left of the row.
+static LogicalResult emitComplexProduct(Lowerer &l, stablehlo::ReduceOp op,
+                                        Reducer &reducer, Value input,
+                                        AffineMap map, AffineMap resultMap,
+                                        ArrayRef<OpFoldResult> sizes,
+                                        ArrayRef<utils::IteratorType> kinds) {
+  ImplicitLocOpBuilder &b = l.b;
+  MLIRContext *ctx = b.getContext();
+  int64_t last = map.getNumResults() - 1, loops = map.getNumDims();
+  unsigned along = map.getDimPosition(last);
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  OpFoldResult size = l.size(input, last), lanes = b.getIndexAttr(kSideBySide),
+               whole = l.affine(s0.floorDiv(kSideBySide), size);
+  auto combine = [&](ValueRange args) {
+    return reducer.combine(args.back(), args.front());
+  };
+  Type type = reducer.types[0];
+  // Loop `along` goes over groups, and a new one over what is side by side.
+  SmallVector<AffineExpr> elements(map.getResults());
+  elements[last] = elements[last] * kSideBySide + b.getAffineDimExpr(loops);
+  SmallVector<AffineExpr> beside(resultMap.getResults());
+  beside.push_back(b.getAffineDimExpr(loops));
+  SmallVector<OpFoldResult> besideSizes(sizes);
+  besideSizes.push_back(lanes);
+  SmallVector<utils::IteratorType> grouped(kinds);
+  grouped.push_back(utils::IteratorType::parallel);
+  Type part = cast<ComplexType>(type).getElementType();
+  Value one = complex::ConstantOp::create(
+      b, type,
+      b.getArrayAttr({b.getFloatAttr(part, 1), b.getFloatAttr(part, 0)}));
+  Value products =
+      l.generic({input, l.empty(whole, type)}, l.filled(besideSizes, one),
+                {AffineMap::get(loops + 1, 0, elements, ctx),
+                 AffineMap::get(loops + 1, 0, b.getAffineDimExpr(along), ctx),
+                 AffineMap::get(loops + 1, 0, beside, ctx)},
+                grouped, combine)[0];
+  unsigned rank = besideSizes.size();
+  SmallVector<utils::IteratorType> inRow(rank, utils::IteratorType::parallel);
+  inRow.back() = utils::IteratorType::reduction;
+  Value product = l.generic(
+      products, l.filled(sizes, reducer.init(op.getInitValues())[0]),
+      {b.getMultiDimIdentityMap(rank), leadingDims(rank, rank - 1, ctx)}, inRow,
+      combine)[0];
+  OpFoldResult done = l.affine(s0 * kSideBySide, whole),
+               rest = l.affine(s0 % kSideBySide, size);
+  if (!isConstantIntValue(rest, 0)) {
+    SmallVector<OpFoldResult> extents = l.sizes(input),
+                              offsets(last + 1, b.getIndexAttr(0)),
+                              ones(last + 1, b.getIndexAttr(1));
+    offsets[last] = done;
+    extents[last] = rest;
+    product = l.generic(l.slice(input, offsets, extents, ones), product,
+                        {map, resultMap}, kinds, combine)[0];
+  }
+  l.set(op.getResult(0), product);
+  return success();
+}
+
 static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
   MLIRContext *ctx = l.b.getContext();
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -475,6 +546,12 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
                  ? emitExtremeInOrder(l, op, isMax, ins, sizes, maps, iterators)
                  : emitExtreme(l, op, isMax, ins, sizes, maps, iterators);
   }
+  if (reduces && reducer.multipliesComplex && !l.manyThreads &&
+      isLongRow(ins[0], maps[0]) &&
+      iterators[maps[0].getDimPosition(maps[0].getNumResults() - 1)] ==
+          utils::IteratorType::reduction)
+    return emitComplexProduct(l, op, reducer, ins[0], maps[0], maps[1], sizes,
+                              iterators);
   return emitReduction(l, op, reducer, ins, ins.size(), sizes,
                        op.getInitValues(), maps, iterators);
 }

@@ -248,3 +248,53 @@ func.func @argmax_of_long_rows(%x: tensor<4096x13xf32>) -> (tensor<4096xf32>, te
     }
   return %0#0, %0#1 : tensor<4096xf32>, tensor<4096xi32>
 }
+
+// -----
+
+// Many complex numbers in a row: 64 products side by side, then these, then what is left.
+// CHECK-DAG: #[[GROUPS:.*]] = affine_map<(d0, d1, d2) -> (d0, d1 * 64 + d2)>
+// CHECK-LABEL: func @complex_rows(
+//       CHECK:   linalg.generic {indexing_maps = [#[[GROUPS]], {{.*}}], iterator_types = ["parallel", "reduction", "parallel"]}
+//  CHECK-SAME:     ins({{.*}} : tensor<3x1003xcomplex<f32>>, tensor<15xcomplex<f32>>) outs({{.*}} : tensor<3x64xcomplex<f32>>)
+//       CHECK:   linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins({{.*}} : tensor<3x64xcomplex<f32>>)
+//       CHECK:   tensor.extract_slice {{.*}}[0, 960] [3, 43] [1, 1]
+//       CHECK:   linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins({{.*}} : tensor<3x43xcomplex<f32>>)
+func.func @complex_rows(%x: tensor<3x1003xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+  %0 = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [1] : (tensor<3x1003xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+
+// Nothing is left of a whole number of groups.
+// CHECK-LABEL: func @complex_all(
+//       CHECK:   iterator_types = ["reduction", "parallel"]
+//       CHECK:   iterator_types = ["reduction"]
+//   CHECK-NOT:   linalg.generic
+func.func @complex_all(%x: tensor<1024xcomplex<f64>>) -> tensor<complex<f64>> {
+  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f64>>
+  %0 = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<1024xcomplex<f64>>, tensor<complex<f64>>) -> tensor<complex<f64>>
+  return %0 : tensor<complex<f64>>
+}
+
+// A row whose length is not known may be long.
+// CHECK-LABEL: func @complex_any(
+//       CHECK:   iterator_types = ["reduction", "parallel"]
+//       CHECK:   iterator_types = ["reduction"]
+//       CHECK:   iterator_types = ["reduction"]
+func.func @complex_any(%x: tensor<?xcomplex<f32>>) -> tensor<complex<f32>> {
+  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+  %0 = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<?xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  return %0 : tensor<complex<f32>>
+}
+
+// Columns are side by side as they are, and a short row is one chain.
+// CHECK-LABEL: func @complex_columns(
+//       CHECK:   iterator_types = ["reduction", "parallel"]
+//       CHECK:   iterator_types = ["reduction"]
+//   CHECK-NOT:   linalg.generic
+func.func @complex_columns(%x: tensor<1000x200xcomplex<f32>>) -> (tensor<200xcomplex<f32>>, tensor<complex<f32>>) {
+  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+  %0 = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<1000x200xcomplex<f32>>, tensor<complex<f32>>) -> tensor<200xcomplex<f32>>
+  %1 = stablehlo.reduce(%0 init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<200xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  return %0, %1 : tensor<200xcomplex<f32>>, tensor<complex<f32>>
+}
