@@ -97,6 +97,8 @@ public:
   virtual const RankTable *blockOf(const Term &term) const = 0;
   /// `term`, a leaf or a position, of the blocks that `table` says.
   virtual PolyId inBlock(const Term &term, const RankTable &table) = 0;
+  /// `table` as the ranks have it that the table with number `move` says.
+  virtual RankTable moved(const RankTable &table, unsigned move) const = 0;
 };
 
 /// Makes polynomials and terms; equal ones have one number.
@@ -142,10 +144,14 @@ public:
     std::map<TermId, PolyId> done;
     return rebuild(poly, replace, done);
   }
-  /// The same; sums over several blocks are over those that `move` says.
+  /// The same; sums over several blocks are over those that the ranks of
+  /// `blockTables`' table `move` have.
   PolyId rebuild(PolyId poly,
                  llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 llvm::function_ref<RankTable(const RankTable &)> move);
+                 unsigned move) {
+    std::map<TermId, PolyId> done;
+    return rebuild(poly, replace, done, move);
+  }
   /// The sums of one block each that the sum `id` is, which are no different
   /// if it is of one.
   llvm::SmallVector<TermId> blocksOf(TermId id);
@@ -216,8 +222,7 @@ private:
   using Block = std::vector<RankTable>;
   unsigned blockNumber(Block block);
   unsigned setNumber(std::vector<unsigned> blocks);
-  unsigned movedSet(unsigned set,
-                    llvm::function_ref<RankTable(const RankTable &)> move);
+  unsigned movedSet(unsigned set, unsigned move);
   /// Puts marks in the place of whose block the terms along `dim` of `body` are
   /// of; the block. None if they are of no block.
   std::optional<Block> generalize(Monomial &body, unsigned dim);
@@ -232,11 +237,10 @@ private:
     sum.insert(sum.end(), polys[part].begin(), polys[part].end());
   }
   /// The same, with the terms in `done` replaced as it says; adds others.
-  PolyId
-  rebuild(PolyId poly,
-          llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-          std::map<TermId, PolyId> &done,
-          llvm::function_ref<RankTable(const RankTable &)> move = nullptr);
+  PolyId rebuild(PolyId poly,
+                 llvm::function_ref<std::optional<PolyId>(TermId)> replace,
+                 std::map<TermId, PolyId> &done,
+                 std::optional<unsigned> move = std::nullopt);
   /// Numbers `poly` as it is, blocks that are known as part of a total too.
   PolyId internPlain(Poly poly);
   /// `poly` as a product, whose factors may be such blocks; a total is made
@@ -280,6 +284,9 @@ private:
   llvm::StringMap<PolyId> polyNumbers;
   std::vector<Block> blocks;
   std::map<Block, unsigned> blockNumbers;
+  /// The number of a block that is moved, by the number of the move and its
+  /// own: a set that is moved again has one that was not moved before.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> movedBlocks;
   /// Ascending. Sums over several blocks hold the number of theirs.
   std::vector<std::vector<unsigned>> blockSets;
   std::map<std::vector<unsigned>, unsigned> setNumbers;

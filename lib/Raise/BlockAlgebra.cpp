@@ -284,8 +284,7 @@ PolyId Algebra::power(PolyId poly, int exponent) {
 PolyId
 Algebra::rebuild(PolyId poly,
                  llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 std::map<TermId, PolyId> &done,
-                 llvm::function_ref<RankTable(const RankTable &)> move) {
+                 std::map<TermId, PolyId> &done, std::optional<unsigned> move) {
   std::function<PolyId(PolyId)> ofPoly;
   auto ofTermId = [&](TermId id) -> PolyId {
     if (auto it = done.find(id); it != done.end())
@@ -299,7 +298,7 @@ Algebra::rebuild(PolyId poly,
       case TermKind::SumOverKey:
         result = sumOver(term.dim, 1, term.arguments[0],
                          term.values.empty() ? std::nullopt
-                         : move ? std::optional(movedSet(term.values[0], move))
+                         : move ? std::optional(movedSet(term.values[0], *move))
                                 : std::optional(term.values[0]));
         break;
       case TermKind::MaxOverKey:

@@ -3,14 +3,13 @@
 #include "Match.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include "llvm/ADT/Hashing.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// Loops with more iterations are not followed.
-static constexpr int64_t kMostIterations = 64;
 /// Reading goes no deeper.
 static constexpr unsigned kDeepest = 2500;
 
@@ -36,331 +35,22 @@ void BlockReader::restrictTo(RankTable ranks) {
 }
 
 unsigned BlockReader::tableNumber(const RankTable &table) {
-  auto it = llvm::find(tables, table);
-  if (it == tables.end())
-    it = tables.insert(tables.end(), table);
-  return it - tables.begin();
+  auto &alike = tablesByHash[size_t(llvm::hash_combine_range(table))];
+  for (unsigned number : alike)
+    if (tables[number] == table)
+      return number;
+  alike.push_back(tables.size());
+  tables.push_back(table);
+  return alike.back();
 }
 
 unsigned BlockReader::frameOf(unsigned parent, Operation *loop,
                               int64_t iteration) {
-  for (auto [i, other] : llvm::enumerate(frames))
-    if (other.parent == parent && other.loop == loop &&
-        other.iteration == iteration)
-      return i;
-  frames.push_back({parent, loop, iteration});
-  return frames.size() - 1;
-}
-
-//===----------------------------------------------------------------------===//
-// Where values come from
-//===----------------------------------------------------------------------===//
-
-static Value yielded(Region &region, unsigned number) {
-  return region.front().getTerminator()->getOperand(number);
-}
-
-/// The region of a branch that is taken for `number`.
-static Region &regionFor(Operation *branch, int64_t number) {
-  int64_t last = branch->getNumRegions() - 1;
-  if (isa<stablehlo::IfOp>(branch))
-    return branch->getRegion(number ? 0 : 1);
-  return branch->getRegion(number < 0 || number > last ? last : number);
-}
-
-Value BlockReader::follow(Value value, unsigned &frame,
-                          spmd::ShardingAttr &sharding,
-                          const RankTable &lanes) {
-  while (true) {
-    // Out of loops that the value is not of.
-    while (frames[frame].loop &&
-           !frames[frame].loop->isProperAncestor(
-               value.getParentBlock()->getParentOp()) &&
-           frames[frame].loop != value.getParentBlock()->getParentOp())
-      frame = frames[frame].parent;
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      Operation *owner = argument.getOwner()->getParentOp();
-      unsigned number = argument.getArgNumber();
-      if (auto loop = dyn_cast<stablehlo::WhileOp>(owner);
-          loop && frames[frame].loop == owner) {
-        Frame here = frames[frame];
-        value = here.iteration == 0 ? owner->getOperand(number)
-                                    : yielded(owner->getRegion(1), number);
-        frame = here.iteration == 0
-                    ? here.parent
-                    : frameOf(here.parent, owner, here.iteration - 1);
-        continue;
-      }
-      auto manual = dyn_cast<spmd::ManualOp>(owner);
-      if (!manual)
-        return value;
-      value = manual.getInputs()[number];
-      sharding = cast<spmd::ShardingAttr>(manual.getInShardings()[number]);
-      auto maker = value.getDefiningOp<spmd::ManualOp>();
-      unsigned result = maker ? cast<OpResult>(value).getResultNumber() : 0;
-      if (!maker || maker.getManualAxes() != manual.getManualAxes() ||
-          maker.getOutShardings()[result] != sharding)
-        return value;
-      value = yielded(maker.getBody(), result);
-      sharding = nullptr;
-      continue;
-    }
-    Operation *op = value.getDefiningOp();
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    if (isa<stablehlo::WhileOp>(op)) {
-      std::optional<int64_t> count = countIterations(op, frame);
-      if (!count)
-        return value;
-      value = *count == 0 ? op->getOperand(number)
-                          : yielded(op->getRegion(1), number);
-      if (*count > 0)
-        frame = frameOf(frame, op, *count - 1);
-    } else if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
-      std::optional<int64_t> branch = numberOn(op->getOperand(0), frame, lanes);
-      if (!branch)
-        return value;
-      value = yielded(regionFor(op, *branch), number);
-    } else if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op)) {
-      value = op->getOperand(number);
-    } else {
-      return value;
-    }
-  }
-}
-
-std::optional<int64_t> BlockReader::countIterations(Operation *loop,
-                                                    unsigned frame) {
-  auto [it, isNew] = tripCounts.try_emplace({loop, frame}, std::nullopt);
-  if (!isNew)
-    return it->second;
-  for (int64_t iteration = 0; iteration <= kMostIterations; ++iteration) {
-    std::optional<RankTable> goesOn = numbersOf(
-        yielded(loop->getRegion(0), 0), frameOf(frame, loop, iteration));
-    if (!goesOn || !llvm::all_equal(*goesOn))
-      return std::nullopt;
-    if (!goesOn->front())
-      return tripCounts[{loop, frame}] = iteration;
-  }
-  return std::nullopt;
-}
-
-std::optional<int64_t> BlockReader::numberOn(Value value, unsigned frame,
-                                             const RankTable &lanes) {
-  std::optional<RankTable> table = numbersOf(value, frame);
-  if (!table || lanes.empty() || llvm::any_of(lanes, [&](int64_t rank) {
-        return (*table)[rank] != (*table)[lanes.front()];
-      }))
-    return std::nullopt;
-  return (*table)[lanes.front()];
-}
-
-std::optional<std::pair<Value, unsigned>>
-BlockReader::findWritten(Operation *op, unsigned frame,
-                         const RankTable &lanes) {
-  auto slice = cast<stablehlo::DynamicSliceOp>(op);
-  SmallVector<int64_t> wanted;
-  for (Value start : slice.getStartIndices()) {
-    std::optional<int64_t> place = numberOn(start, frame, lanes);
-    if (!place)
-      return std::nullopt;
-    wanted.push_back(*place);
-  }
-  auto size = typeOf(slice.getResult()).getShape();
-  Value whole = slice.getOperand();
-  while (true) {
-    spmd::ShardingAttr sharding;
-    whole = follow(whole, frame, sharding, lanes);
-    auto update = sharding
-                      ? nullptr
-                      : whole.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
-    if (!update)
-      return std::nullopt;
-    bool isSame = true, isApart = false;
-    auto written = typeOf(update.getUpdate()).getShape();
-    for (auto [dim, start] : llvm::enumerate(update.getStartIndices())) {
-      std::optional<int64_t> place = numberOn(start, frame, lanes);
-      if (!place)
-        return std::nullopt;
-      isSame &= *place == wanted[dim] && written[dim] == size[dim];
-      isApart |= *place + written[dim] <= wanted[dim] ||
-                 wanted[dim] + size[dim] <= *place;
-    }
-    if (isSame)
-      return std::pair(Value(update.getUpdate()), frame);
-    if (!isApart)
-      return std::nullopt;
-    whole = update.getOperand();
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Integers of ranks
-//===----------------------------------------------------------------------===//
-
-std::optional<RankTable> BlockReader::numbersOf(Value value, unsigned frame) {
-  spmd::ShardingAttr sharding;
-  value = follow(value, frame, sharding, allRanks);
-  auto type = typeOf(value);
-  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
-      !type.getElementType().isIntOrIndex())
-    return std::nullopt;
   auto [it, isNew] =
-      numbers.try_emplace({value.getAsOpaquePointer(), frame}, std::nullopt);
-  if (!isNew)
-    return it->second;
-  std::optional<RankTable> found = evaluate(value, frame);
-  return numbers[{value.getAsOpaquePointer(), frame}] = found;
-}
-
-static std::optional<int64_t> compute(Operation *op, ArrayRef<int64_t> a) {
-  bool isBool = elementOf(op->getResult(0)).isInteger(1);
-  if (isa<stablehlo::AddOp>(op))
-    return isBool ? (a[0] | a[1]) : a[0] + a[1];
-  if (isa<stablehlo::SubtractOp>(op))
-    return a[0] - a[1];
-  if (isa<stablehlo::MulOp>(op))
-    return a[0] * a[1];
-  if (isa<stablehlo::DivOp>(op))
-    return a[1] == 0 ? std::nullopt : std::optional(a[0] / a[1]);
-  if (isa<stablehlo::RemOp>(op))
-    return a[1] == 0 ? std::nullopt : std::optional(a[0] % a[1]);
-  if (isa<stablehlo::MaxOp>(op))
-    return std::max(a[0], a[1]);
-  if (isa<stablehlo::MinOp>(op))
-    return std::min(a[0], a[1]);
-  if (isa<stablehlo::AndOp>(op))
-    return a[0] & a[1];
-  if (isa<stablehlo::OrOp>(op))
-    return a[0] | a[1];
-  if (isa<stablehlo::XorOp>(op))
-    return a[0] ^ a[1];
-  if (isa<stablehlo::NotOp>(op))
-    return isBool ? int64_t(!a[0]) : ~a[0];
-  if (isa<stablehlo::NegOp>(op))
-    return -a[0];
-  if (isa<stablehlo::AbsOp>(op))
-    return std::abs(a[0]);
-  if (isa<stablehlo::SignOp>(op))
-    return (a[0] > 0) - (a[0] < 0);
-  if (isa<stablehlo::SelectOp>(op))
-    return a[0] ? a[1] : a[2];
-  if (isa<stablehlo::ClampOp>(op))
-    return std::min(std::max(a[0], a[1]), a[2]);
-  if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
-          stablehlo::TransposeOp>(op))
-    return a[0];
-  if (isa<stablehlo::ConvertOp>(op))
-    return isBool ? int64_t(a[0] != 0) : a[0];
-  auto comparison = dyn_cast<stablehlo::CompareOp>(op);
-  if (!comparison)
-    return std::nullopt;
-  switch (comparison.getComparisonDirection()) {
-  case stablehlo::ComparisonDirection::EQ:
-    return a[0] == a[1];
-  case stablehlo::ComparisonDirection::NE:
-    return a[0] != a[1];
-  case stablehlo::ComparisonDirection::LT:
-    return a[0] < a[1];
-  case stablehlo::ComparisonDirection::LE:
-    return a[0] <= a[1];
-  case stablehlo::ComparisonDirection::GT:
-    return a[0] > a[1];
-  case stablehlo::ComparisonDirection::GE:
-    return a[0] >= a[1];
-  }
-  return std::nullopt;
-}
-
-/// Element `place` of a line of integers.
-static std::optional<int64_t> elementAt(Value line, int64_t place) {
-  place = std::clamp<int64_t>(place, 0, typeOf(line).getNumElements() - 1);
-  if (line.getDefiningOp<stablehlo::IotaOp>())
-    return place;
-  auto constant = line.getDefiningOp<stablehlo::ConstantOp>();
-  auto dense =
-      constant ? dyn_cast<DenseIntElementsAttr>(Attribute(constant.getValue()))
-               : DenseIntElementsAttr();
-  if (!dense)
-    return std::nullopt;
-  APInt number = dense.isSplat() ? dense.getSplatValue<APInt>()
-                                 : *(dense.value_begin<APInt>() + place);
-  return dense.getElementType().isInteger(1) ||
-                 dense.getElementType().isUnsignedInteger()
-             ? int64_t(number.getZExtValue())
-             : number.getSExtValue();
-}
-
-std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
-  Operation *op = value.getDefiningOp();
-  size_t ranks = mesh.getNumRanks();
-  if (!op)
-    return std::nullopt;
-  if (isa<stablehlo::PartitionIdOp>(op))
-    return allRanks;
-  // Ranks that take different branches.
-  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
-    std::optional<RankTable> branch = numbersOf(op->getOperand(0), frame);
-    if (!branch)
-      return std::nullopt;
-    RankTable result;
-    for (auto [rank, number] : llvm::enumerate(*branch)) {
-      std::optional<RankTable> table =
-          numbersOf(yielded(regionFor(op, number),
-                            cast<OpResult>(value).getResultNumber()),
-                    frame);
-      if (!table)
-        return std::nullopt;
-      result.push_back((*table)[rank]);
-    }
-    return result;
-  }
-  if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op)) {
-    std::optional<int64_t> number = elementAt(value, 0);
-    return number ? std::optional(RankTable(ranks, *number)) : std::nullopt;
-  }
-  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    unsigned inner = frame;
-    spmd::ShardingAttr sharding;
-    Value line = follow(slice.getOperand(), inner, sharding, allRanks);
-    std::optional<RankTable> places =
-        typeOf(line).getRank() == 1 && !sharding
-            ? numbersOf(slice.getStartIndices()[0], frame)
-            : std::nullopt;
-    if (!places)
-      return std::nullopt;
-    RankTable result;
-    for (int64_t place : *places) {
-      std::optional<int64_t> number = elementAt(line, place);
-      if (!number)
-        break;
-      result.push_back(*number);
-    }
-    if (result.size() == ranks)
-      return result;
-    std::optional<std::pair<Value, unsigned>> written =
-        findWritten(op, frame, allRanks);
-    return written ? numbersOf(written->first, written->second) : std::nullopt;
-  }
-  if (op->getNumRegions() != 0 || op->getNumResults() != 1)
-    return std::nullopt;
-  SmallVector<RankTable> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<RankTable> table = numbersOf(operand, frame);
-    if (!table)
-      return std::nullopt;
-    operands.push_back(std::move(*table));
-  }
-  RankTable result;
-  for (size_t rank = 0; rank < ranks; ++rank) {
-    std::optional<int64_t> number =
-        compute(op, llvm::map_to_vector(operands, [&](const RankTable &table) {
-                  return table[rank];
-                }));
-    if (!number)
-      return std::nullopt;
-    result.push_back(*number);
-  }
-  return result;
+      frameNumbers.try_emplace({parent, loop, iteration}, frames.size());
+  if (isNew)
+    frames.push_back({parent, loop, iteration});
+  return it->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -369,16 +59,19 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
 
 RankTable BlockReader::blocksAlong(ArrayRef<StringAttr> axes,
                                    const RankTable &source) const {
+  // How far ranks that are neighbours along the axis are apart, and the size.
+  SmallVector<std::pair<int64_t, int64_t>> steps;
+  for (StringAttr axis : axes) {
+    ArrayRef<int64_t> inner =
+        mesh.getAxisSizes().drop_front(mesh.getAxisIndex(axis) + 1);
+    steps.push_back({llvm::product_of(inner), mesh.getAxisSize(axis)});
+  }
   RankTable blocks;
+  blocks.reserve(source.size());
   for (int64_t rank : source) {
     int64_t block = 0;
-    for (StringAttr axis : axes) {
-      int64_t place = rank;
-      for (int64_t i = int64_t(mesh.getAxisNames().size()) - 1;
-           i > mesh.getAxisIndex(axis); --i)
-        place /= mesh.getAxisSizes()[i];
-      block = block * mesh.getAxisSize(axis) + place % mesh.getAxisSize(axis);
-    }
+    for (auto [step, size] : steps)
+      block = block * size + rank / step % size;
     blocks.push_back(block);
   }
   return blocks;
@@ -452,35 +145,39 @@ const RankTable *BlockReader::tableOf(const Term &term) const {
              : nullptr;
 }
 
+RankTable BlockReader::moved(const RankTable &table, unsigned move) const {
+  ++steps;
+  if (isMark(table))
+    return table;
+  RankTable result;
+  result.reserve(table.size());
+  for (int64_t rank : tables[move])
+    result.push_back(table[rank]);
+  // Behind the ranks: the iteration of what is not understood.
+  if (table.size() > allRanks.size())
+    result.push_back(table.back());
+  return result;
+}
+
 PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
-  auto moved = [&](const RankTable &table) {
-    if (isMark(table))
-      return table;
-    RankTable result;
-    for (int64_t rank : source)
-      result.push_back(table[rank]);
-    // Behind the ranks: the iteration of what is not understood.
-    if (table.size() > allRanks.size())
-      result.push_back(table.back());
-    return result;
-  };
+  unsigned move = tableNumber(source);
   return algebra.rebuild(
       poly,
       [&](TermId id) -> std::optional<PolyId> {
         Term term = algebra.getTerm(id);
         if (const RankTable *table = tableOf(term)) {
-          term.values = {tableNumber(moved(*table)) + 1};
+          term.values = {tableNumber(moved(*table, move)) + 1};
           return algebra.term(std::move(term));
         }
         if (const BlockLeaf *leaf = leafOf(term)) {
           BlockLeaf copy = *leaf;
-          return makeLeaf(copy.value, copy.sharding, moved(copy.source),
+          return makeLeaf(copy.value, copy.sharding, moved(copy.source, move),
                           term.layouts[0]);
         }
         return term.arguments.empty() ? std::optional(algebra.ofTerm(id))
                                       : std::nullopt;
       },
-      moved);
+      move);
 }
 
 const RankTable *BlockReader::blockOf(const Term &term) const {
@@ -516,7 +213,7 @@ PolyId BlockReader::leaf(Value value, const Layout &layout) {
 PolyId BlockReader::read(Value value, const Layout &layout) {
   unsigned outerFrame = frame, outerSource = source;
   spmd::ShardingAttr outerBoundary = boundary, sharding;
-  value = follow(value, frame, sharding, tables[source]);
+  value = follow(value, frame, sharding, source);
   boundary = sharding;
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -560,7 +257,7 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
   if (!op || !typeOf(value) || !elementOf(value).isIntOrFloat())
     return leaf(value, layout);
   if (elementOf(value).isInteger()) {
-    if (std::optional<RankTable> table = numbersOf(value, frame)) {
+    if (const std::optional<RankTable> &table = numbersOf(value, frame).table) {
       RankTable moved;
       for (int64_t rank : tables[source])
         moved.push_back((*table)[rank]);
@@ -582,7 +279,7 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
     std::optional<std::pair<Value, unsigned>> written =
-        findWritten(op, frame, tables[source]);
+        findWritten(op, frame, source);
     if (!written)
       return leaf(value, layout);
     frame = written->second;

@@ -38,26 +38,22 @@ unsigned Algebra::setNumber(std::vector<unsigned> members) {
   return it->second;
 }
 
-unsigned
-Algebra::movedSet(unsigned set,
-                  llvm::function_ref<RankTable(const RankTable &)> move) {
+unsigned Algebra::movedSet(unsigned set, unsigned move) {
   std::vector<unsigned> members;
   for (unsigned member : std::vector<unsigned>(blockSets[set])) {
-    Block block = blocks[member];
-    for (RankTable &table : block)
-      table = move(table);
-    members.push_back(blockNumber(std::move(block)));
+    auto it = movedBlocks.find({move, member});
+    if (it == movedBlocks.end()) {
+      Block block = blocks[member];
+      for (RankTable &table : block)
+        table = blockTables->moved(table, move);
+      it =
+          movedBlocks.try_emplace({move, member}, blockNumber(std::move(block)))
+              .first;
+    }
+    members.push_back(it->second);
   }
   llvm::sort(members);
   return setNumber(std::move(members));
-}
-
-PolyId
-Algebra::rebuild(PolyId poly,
-                 llvm::function_ref<std::optional<PolyId>(TermId)> replace,
-                 llvm::function_ref<RankTable(const RankTable &)> move) {
-  std::map<TermId, PolyId> done;
-  return rebuild(poly, replace, done, move);
 }
 
 std::optional<Algebra::Block> Algebra::generalize(Monomial &body,
