@@ -957,3 +957,59 @@ func.func @tolerance_highest(%a: tensor<4xf32>) {
   %0 = "stablehlo.tan"(%a) <{result_accuracy = #stablehlo.result_accuracy<atol = 1.0, mode = #stablehlo.result_accuracy_mode<HIGHEST>>}> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @all_gather_of_global_ids(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.all_gather' op has use_global_device_ids and channel -1, expected one of 0 or more}}
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = -1, type = 0>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_of_global_ids(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.all_reduce' op has use_global_device_ids and channel 0, expected one of 1 or more}}
+  %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 0, type = 0>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    "stablehlo.return"(%1) : (tensor<f32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_of_global_ids(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.reduce_scatter' op has use_global_device_ids and channel 0, expected one of 1 or more}}
+  %0 = "stablehlo.reduce_scatter"(%a) <{scatter_dimension = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 0, type = 0>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    "stablehlo.return"(%1) : (tensor<f32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sent_to_nobody(%a: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.collective_broadcast' op replica_groups holds -1, expected 0 or more}}
+  %0 = "stablehlo.collective_broadcast"(%a) <{replica_groups = dense<-1> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @collapsed_in_another_order(%a: tensor<5x2xf32>, %i: tensor<3x2xi32>) {
+  // expected-error @below {{'stablehlo.gather' op collapsed or inserted dims [1, 0] must be in ascending order}}
+  %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1, 0], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<5x2xf32>, tensor<3x2xi32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @batches_in_another_order(%a: tensor<2x2x5xf32>, %i: tensor<2x2x1xi32>) {
+  // expected-error @below {{'stablehlo.gather' op batching dims of the operand [1, 0] must be in ascending order}}
+  %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [2], operand_batching_dims = [1, 0], start_indices_batching_dims = [1, 0], start_index_map = [2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<2x2x5xf32>, tensor<2x2x1xi32>) -> tensor<2x2xf32>
+  return
+}

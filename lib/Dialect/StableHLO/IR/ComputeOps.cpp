@@ -564,9 +564,13 @@ verifyAddressing(const Reporter &report, RankedTensorType operand,
       failed(verifyLength(report, "window dims", windowDims.size(),
                           windowShape.size(), "the slice")))
     return failure();
-  if (!llvm::is_sorted(windowDims))
-    return LogicalResult(report("window dims ", toString(windowDims),
-                                " must be in ascending order"));
+  for (auto [name, dims] :
+       {std::pair("window dims ", windowDims),
+        std::pair("collapsed or inserted dims ", dropped),
+        std::pair("batching dims of the operand ", operandBatch)})
+    if (!llvm::is_sorted(dims))
+      return LogicalResult(
+          report(name, toString(dims), " must be in ascending order"));
   SmallVector<int64_t> shape;
   size_t nextWindow = 0, nextIndex = 0;
   for (int64_t dim = 0; dim < resultRank; ++dim)

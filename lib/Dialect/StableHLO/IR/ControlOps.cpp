@@ -278,13 +278,13 @@ static LogicalResult verifyMemberCount(const Reporter &report, StringRef name,
 enum class Groups {
   /// Of any members: the others get zeros.
   Some,
-  /// All members are in one, from 0 on.
+  /// All members are in one, from 0 on; -1 pads short groups.
   All,
   /// As many members in each as well.
   AllOfOneSize
 };
 
-/// Dense groups are groups x members, no member twice; -1 pads short groups.
+/// Dense groups are groups x members, no member twice.
 /// Returns the size of the groups, `?` where they differ or a mesh says it.
 static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups,
                                        Groups asked) {
@@ -300,7 +300,7 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups,
   bool padded = false;
   for (const APInt &value : dense) {
     int64_t member = value.getSExtValue();
-    if (member == -1 && asked != Groups::AllOfOneSize) {
+    if (member == -1 && asked == Groups::All) {
       padded = true;
       continue;
     }
@@ -352,6 +352,18 @@ static LogicalResult verifySameCount(const Reporter &report,
   return success();
 }
 
+/// Global ids name processes, which a channel of at least `least` connects.
+template <typename OpT>
+static LogicalResult verifyGlobalIds(const Reporter &report, OpT op,
+                                     int64_t least) {
+  ChannelHandleAttr channel = op.getChannelHandleAttr();
+  int64_t handle = channel ? channel.getHandle() : 0;
+  if (!op.getUseGlobalDeviceIds() || handle >= least)
+    return success();
+  return report("has use_global_device_ids and channel ", handle,
+                ", expected one of ", least, " or more");
+}
+
 /// The size of the groups of processes: `?` where groups of replicas stand for
 /// all partitions of these as well, whose number the op does not say.
 template <typename OpT>
@@ -368,7 +380,7 @@ static FailureOr<int64_t> verifyProcessGroups(const Reporter &report, OpT op) {
 LogicalResult AllGatherOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyProcessGroups(report, *this);
-  if (failed(size) ||
+  if (failed(size) || failed(verifyGlobalIds(report, *this, /*least=*/0)) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())))
     return failure();
   int64_t dim = getAllGatherDim();
@@ -398,6 +410,7 @@ LogicalResult checks::verifyReducerOfOneType(const Reporter &report,
 LogicalResult AllReduceOp::verify() {
   Reporter report(*this);
   if (failed(verifyGroups(report, getReplicaGroups(), Groups::All)) ||
+      failed(verifyGlobalIds(report, *this, /*least=*/1)) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())) ||
       failed(verifyReducerOfOneType(report, getComputation(),
                                     TypeRange(getOperands()))))
@@ -414,7 +427,7 @@ LogicalResult ReduceScatterOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyProcessGroups(report, *this);
   int64_t dim = getScatterDimension();
-  if (failed(size) ||
+  if (failed(size) || failed(verifyGlobalIds(report, *this, /*least=*/1)) ||
       failed(verifyReducerOfOneType(report, getComputation(),
                                     getOperand().getType())) ||
       failed(verifyElementTypes(report, "operand", getOperand().getType(),
