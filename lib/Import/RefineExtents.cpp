@@ -227,6 +227,12 @@ const Extents &Refiner::usedExtents() {
   return named;
 }
 
+Extents Refiner::usedExtentsAnd(int64_t extent) const {
+  std::set<int64_t> all = used;
+  all.insert(extent);
+  return namedAmong(extents, all);
+}
+
 int64_t Refiner::idOf(int64_t size) {
   std::optional<LinearExtent> found = usedExtents().find(size);
   if (!found)

@@ -35,40 +35,60 @@ static constexpr int64_t kLeastProbe = 200, kMostProbe = 4000;
 /// beside it is then a number that is told from others, too.
 static constexpr int64_t kLeastMove = 2 * nearby + 3, kUsualMove = 2100;
 
-std::vector<int64_t> Refiner::probe(int64_t extent) {
-  if (probes.empty() ||
-      probes.front().size() < static_cast<size_t>(extents.size())) {
-    Extents all = extents;
-    all.conditions.clear();
-    probes.clear();
-    std::mt19937_64 random(1);
-    for (int probe = 0; probe < kProbes; ++probe) {
-      std::map<int64_t, int64_t> drawn;
-      std::map<std::pair<int64_t, int64_t>, int64_t> dims;
-      for (int64_t id = 0; id < all.size(); ++id) {
-        if (!isDim(id))
-          continue;
-        int64_t prime = primeIn(all[id].placeholder, *placeholders);
-        auto [value, isNew] = drawn.try_emplace(prime, 0);
-        if (isNew)
-          value->second =
-              kLeastProbe +
-              static_cast<int64_t>(random() % (kMostProbe - kLeastProbe));
-        dims[{all[id].operands[0], all[id].operands[1]}] =
-            value->second * (all[id].placeholder / prime);
-      }
-      std::string error;
-      probes.push_back(all.evaluate(dims, error));
-      if (probes.back().empty()) {
-        probes.assign(1, std::vector<int64_t>(all.size(), 0));
-        break;
-      }
+void Refiner::drawProbes(Probes &probes,
+                         function_ref<int64_t(uint64_t)> extentOf) {
+  if (!probes.empty() &&
+      probes.front().size() >= static_cast<size_t>(extents.size()))
+    return;
+  Extents all = extents;
+  all.conditions.clear();
+  probes.clear();
+  std::mt19937_64 random(1);
+  for (int probe = 0; probe < kProbes; ++probe) {
+    std::map<int64_t, int64_t> drawn;
+    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+    for (int64_t id = 0; id < all.size(); ++id) {
+      if (!isDim(id))
+        continue;
+      int64_t prime = primeIn(all[id].placeholder, *placeholders);
+      auto [value, isNew] = drawn.try_emplace(prime, 0);
+      if (isNew)
+        value->second = extentOf(random());
+      dims[{all[id].operands[0], all[id].operands[1]}] =
+          value->second * (all[id].placeholder / prime);
+    }
+    std::string error;
+    probes.push_back(all.evaluate(dims, error));
+    if (probes.back().empty()) {
+      probes.assign(1, std::vector<int64_t>(all.size(), 0));
+      return;
     }
   }
+}
+
+static std::vector<int64_t>
+valuesIn(const std::vector<std::vector<int64_t>> &probes, int64_t extent) {
   std::vector<int64_t> values;
   for (const std::vector<int64_t> &of : probes)
     values.push_back(of[extent]);
   return values;
+}
+
+std::vector<int64_t> Refiner::probe(int64_t extent) {
+  drawProbes(probes, [](uint64_t random) {
+    return kLeastProbe +
+           static_cast<int64_t>(random % (kMostProbe - kLeastProbe));
+  });
+  return valuesIn(probes, extent);
+}
+
+std::vector<int64_t> Refiner::smallProbe(int64_t extent) {
+  drawProbes(smallProbes, [](uint64_t random) {
+    // Of each length as many.
+    int64_t most = int64_t(4) << (random % 11);
+    return 1 + static_cast<int64_t>((random >> 8) % most);
+  });
+  return valuesIn(smallProbes, extent);
 }
 
 /// What values differ by from the first: the same of extents that differ by a
@@ -189,8 +209,15 @@ std::optional<int64_t> Refiner::newNumberOf(int64_t extent, int64_t number) {
 }
 
 void Refiner::rename(int64_t extent) {
-  std::optional<int64_t> name =
-      newNumberOf(extent, extents[extent].placeholder);
+  std::optional<int64_t> name;
+  if (placeholders && !placeholders->choices.empty() &&
+      isChoice(extents[extent].kind)) {
+    auto found = placeholders->choices.find(smallProbe(extent));
+    if (found != placeholders->choices.end())
+      name = found->second;
+  }
+  if (!name)
+    name = newNumberOf(extent, extents[extent].placeholder);
   if (name && *name != extents[extent].placeholder)
     extents = renumbered(extents, [&](int64_t id) {
       return id == extent ? *name : extents[id].placeholder;

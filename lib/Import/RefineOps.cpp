@@ -682,8 +682,9 @@ void Refiner::sliceFor(GatherOp op, ArrayRef<int64_t> numbers) {
     int64_t slice = op.getSliceSizes()[dim], size = operand.getDimSize(dim);
     std::optional<LinearExtent> end = extents.find(start + slice),
                                 last = extents.find(size);
+    // What begins at the first element is no longer than what there is.
     bool isInside =
-        start + slice == size ||
+        start + slice == size || (start == 0 && slice <= size) ||
         (!extents.isOpen(start) && start >= 0 && start + slice <= size &&
          end.has_value() == last.has_value() &&
          (!end || (end->extent == last->extent &&

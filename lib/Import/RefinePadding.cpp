@@ -30,6 +30,9 @@ using namespace shardc::stablehlo;
 /// Bindings for which padding is looked at.
 static constexpr int kDraws = 64;
 
+/// How far beside what is padded no other extent is.
+static constexpr int64_t kNear = 3;
+
 bool shardc::import::drawBindings(
     const Extents &extents, const Placeholders &placeholders,
     llvm::function_ref<bool(const std::vector<int64_t> &)> look) {
@@ -71,7 +74,8 @@ bool Refiner::alwaysHolds(int64_t condition) {
 
 /// What padding does in a few bindings says which of its forms are right in
 /// all; conditions see to those that were not drawn.
-std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
+std::optional<PaddingChoice> Refiner::choosePadding(Operation *op,
+                                                    const PaddedDim &dim) {
   if (!placeholders)
     return std::nullopt;
   using K = ExtentKind;
@@ -114,14 +118,18 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
     return std::nullopt;
   }
   int64_t size = extents[*left].placeholder;
+  // Its number says what it is once a shape is made of it: n rounded up to a
+  // multiple, which is n + 1 as well until then.
+  const Extents saidToo = usedExtentsAnd(*left);
   PaddingChoice choice;
-  bool isExact = true, isSame = dim.canFill;
+  bool isExact = true, isOwn = true, isSame = dim.canFill;
   int64_t leastHigh = INT64_MAX, mostHigh = INT64_MIN, mostBoth = INT64_MIN;
   auto look = [&](const std::vector<int64_t> &values) {
     auto isSaid = [&](int64_t id) {
       return said.resolve(extents[id].placeholder, values) == values[id];
     };
     isExact &= isSaid(*left);
+    isOwn &= saidToo.resolve(size, values) == values[*left];
     isSame &= isSaid(*most) && values[*count] == values[*same];
     choice.least = std::min(choice.least, values[low]);
     choice.most = std::max(choice.most, values[low]);
@@ -132,11 +140,22 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
   };
   bool isDrawn = drawBindings(extents, *placeholders, look);
   extents = before;
-  if (!isDrawn || (!isExact && !isSame))
+  if (!isDrawn || (!isExact && !isOwn && !isSame))
     return std::nullopt;
+  auto leftOf = [&] {
+    return behind > 0 ? windowsOf(padded(), dim.reach, 1) : padded();
+  };
+  bool isNamed = !isExact && !isSame;
+  if (isNamed) {
+    isExact = true;
+    use(*leftOf(), op, "size", dim.dim);
+  }
   choice.isExact = isExact;
   // What is left when it is padded by the least below is enough.
   choice.high = mostBoth - choice.least;
+  // Whatever the remainder of a placeholder, so that all choose alike.
+  if (isNamed)
+    choice.high += kNear + 1;
   // What is cut off is of another number of elements than what is left, and
   // than anything else.
   if (isExact && (choice.least != choice.most || leastHigh != mostHigh)) {
@@ -144,7 +163,8 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
       int64_t number = size - placeholderOf(dim.low) + low -
                        placeholderOf(dim.high) + choice.high;
       // What is beside an extent is what the program may say of it: n + 1.
-      for (int64_t near = number - 3; near <= number + behind + 3; ++near)
+      for (int64_t near = number - kNear; near <= number + behind + kNear;
+           ++near)
         if (std::optional<LinearExtent> found = said.find(near);
             near == size ||
             (found && found->coefficient == 1 && found->constant == 0))
@@ -167,8 +187,7 @@ std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
   if (isExact) {
     choice.isCutBehind = behind > 0;
     int64_t taken = idOf(size);
-    ask(K::Equal, behind > 0 ? windowsOf(padded(), dim.reach, 1) : padded(),
-        taken);
+    ask(K::Equal, leftOf(), taken);
     ask(K::LessEqual, add(K::Add, numberOf(dim.low), numberOf(dim.high)),
         constant(choice.least + choice.high));
   } else {
@@ -189,7 +208,9 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
                                       MutableArrayRef<PaddedDim> dims) {
   auto isSaid = [&](const Number &number) {
     // What is left beside an extent that is renamed is no small number.
-    if (!placeholders->renamed.empty() && number.extent >= 0 &&
+    bool hasNames =
+        !placeholders->renamed.empty() || !placeholders->choices.empty();
+    if (hasNames && number.extent >= 0 &&
         placeholderOf(number) >= Extents::least)
       use(number.extent, op, "padding", -1);
     return number.extent < 0 ||
@@ -204,7 +225,7 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
         choices[i] = (*replayed)[nextChoice++];
     } else {
       if (placeholders && (!isSaid(dim.low) || !isSaid(dim.high)))
-        choices[i] = choosePadding(dim);
+        choices[i] = choosePadding(op, dim);
       if (choices[i]) {
         choices[i]->isKeepable =
             !choices[i]->isExact && choices[i]->least == choices[i]->most;

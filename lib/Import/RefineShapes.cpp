@@ -270,8 +270,10 @@ struct OtherWays {
       estimated.erase(found);
     if (way.isThat(placeholders))
       return false;
-    if (way.firstPrime != placeholders.firstPrime)
+    if (way.firstPrime != placeholders.firstPrime) {
       placeholders.fixed.clear();
+      placeholders.choices.clear();
+    }
     placeholders.firstPrime = way.firstPrime;
     placeholders.keepsPadding = way.keepsPadding;
     return true;
@@ -349,6 +351,15 @@ struct RefineShapesPass final
     return success();
   }
 
+  /// Whether a walk that is only tried is one of this program.
+  bool isRight(func::FuncOp main, func::FuncOp open, const Refiner &refiner,
+               const Placeholders &placeholders) {
+    ScopedDiagnosticHandler quiet(&getContext(),
+                                  [](Diagnostic &) { return success(); });
+    return succeeded(verify(open)) &&
+           succeeded(check(main, open, refiner, placeholders));
+  }
+
   /// What came of walks with placeholders.
   struct Walk {
     func::FuncOp open;
@@ -370,7 +381,7 @@ struct RefineShapesPass final
     int64_t most = kMostPlaceholder;
     placeholders.primes = primesUpTo(most);
     OtherWays ways;
-    bool renames = false, isWithNames = false;
+    bool renames = false, isWithNames = false, hasChoices = true;
     int64_t withoutNames = 0;
     // From the last to the first; all but the last `lenient` have to tell all
     // extents apart.
@@ -384,6 +395,11 @@ struct RefineShapesPass final
     };
     // Gives up what is only tried; false if there is nothing else.
     auto giveUp = [&] {
+      if (!placeholders.choices.empty()) {
+        placeholders.choices.clear();
+        hasChoices = false;
+        return true;
+      }
       if (!isWithNames)
         return ways.isTrying() && ways.next(placeholders);
       renameNext();
@@ -397,13 +413,15 @@ struct RefineShapesPass final
       {
         // Of a way that is only tried there is another one.
         std::optional<ScopedDiagnosticHandler> quiet;
-        if (ways.isTrying() || isWithNames)
+        if (ways.isTrying() || isWithNames || !placeholders.choices.empty())
           quiet.emplace(&getContext(), [](Diagnostic &) { return success(); });
         refined = refine(copy, refiner.get());
       }
       if (failed(refined)) {
         copy.erase();
-        if (!refiner->beginsAgain() && !giveUp())
+        if (refiner->beginsAgain())
+          placeholders.choices.clear();
+        else if (!giveUp())
           return failure();
         continue;
       }
@@ -439,6 +457,19 @@ struct RefineShapesPass final
         renames = isWithNames = false;
         continue;
       }
+      if (hasChoices) {
+        Choices choices = refiner->findChoices();
+        if (choices.size() > placeholders.choices.size()) {
+          placeholders.choices = std::move(choices);
+          copy.erase();
+          continue;
+        }
+        if (!choices.empty() && !isRight(main, copy, *refiner, placeholders)) {
+          copy.erase();
+          giveUp();
+          continue;
+        }
+      }
       if (!renames && refiner->getCollisions() > 0 && !ways.isSettled) {
         ways.note(*refiner, placeholders);
         if (ways.next(placeholders)) {
@@ -461,11 +492,9 @@ struct RefineShapesPass final
         }
       }
       if (isWithNames) {
-        ScopedDiagnosticHandler quiet(&getContext(),
-                                      [](Diagnostic &) { return success(); });
         int64_t most = renamings.size() < lenient ? withoutNames - 1 : 0;
-        if (refiner->getCollisions() > most || failed(verify(copy)) ||
-            failed(check(main, copy, *refiner, placeholders))) {
+        if (refiner->getCollisions() > most ||
+            !isRight(main, copy, *refiner, placeholders)) {
           copy.erase();
           giveUp();
           continue;

@@ -40,6 +40,11 @@ using Numbers = llvm::SmallVector<Number>;
 /// others, from the largest on (RefineNames.cpp).
 using Renaming = std::map<std::vector<int64_t>, std::map<int64_t, int64_t>>;
 
+/// By values in probes of small extents, the number of a choice between two: of
+/// min(n, 12) or max(n - 12, 0), which have no placeholder that says which of
+/// the two they are (RefineChoices.cpp).
+using Choices = std::map<std::vector<int64_t>, int64_t>;
+
 /// What stands for the extents of arguments.
 struct Placeholders {
   /// By argument and dim; those without an entry get the next prime.
@@ -53,6 +58,7 @@ struct Placeholders {
   /// an extent that others can be told from.
   bool keepsPadding = false;
   Renaming renamed;
+  Choices choices;
 };
 
 /// Placeholders are as large as can be, since small ones are beside numbers
@@ -147,6 +153,9 @@ public:
   /// Extents that have one number for some placeholders, and in some bindings,
   /// but not in all: ways to rename them, the usual one first.
   std::vector<Renaming> findRenamings();
+  /// Choices that shapes are made of, and that have the number of one of the
+  /// two, with numbers of their own; those that had one before among them.
+  Choices findChoices();
   /// How dims were padded, in the order of ops; another walk does the same.
   using Paddings = std::vector<std::optional<PaddingChoice>>;
   const Paddings &getPaddings() const { return paddings; }
@@ -183,7 +192,8 @@ private:
 
   bool differs(int64_t extent);
   bool alwaysHolds(int64_t condition);
-  std::optional<PaddingChoice> choosePadding(const PaddedDim &dim);
+  std::optional<PaddingChoice> choosePadding(mlir::Operation *op,
+                                             const PaddedDim &dim);
   llvm::SmallVector<bool> padByValue(mlir::Operation *op,
                                      llvm::SmallVectorImpl<mlir::Value> &inputs,
                                      mlir::ValueRange fills,
@@ -200,6 +210,8 @@ private:
   /// The extents, of which those that no shape is made of have no placeholder:
   /// no number follows from them.
   const Extents &usedExtents();
+  /// The same if one more were in use.
+  Extents usedExtentsAnd(int64_t extent) const;
   /// The extent that a number of a shape follows from.
   int64_t idOf(int64_t size);
   std::optional<int64_t> dilatedExtent(int64_t size, int64_t dilation);
@@ -209,8 +221,17 @@ private:
                    llvm::ArrayRef<int64_t> other);
   void noteResult(mlir::Operation *op);
   void notePadding(stablehlo::PadOp op);
-  /// Values of an extent in probes; none where it has none in one of them.
+  /// Bindings that are drawn alike whatever the placeholders; all values are 0
+  /// where extents have none in one of them.
+  using Probes = std::vector<std::vector<int64_t>>;
+  void drawProbes(Probes &drawn,
+                  llvm::function_ref<int64_t(uint64_t)> extentOf);
+  /// Values of an extent in probes.
   std::vector<int64_t> probe(int64_t extent);
+  std::vector<int64_t> smallProbe(int64_t extent);
+  void collectChoices(int64_t extent, std::set<int64_t> &found);
+  std::optional<int64_t> numberOfChoice(int64_t extent,
+                                        llvm::ArrayRef<int64_t> taken);
   std::optional<int64_t> newNumberOf(int64_t extent, int64_t number);
   void rename(int64_t extent);
   void renameWindows(mlir::Operation *op);
@@ -250,7 +271,7 @@ private:
   Extents extents;
   Extents walked; ///< all that the walk noted
   /// Of all extents, for each probe.
-  std::vector<std::vector<int64_t>> probes;
+  Probes probes, smallProbes;
   /// By place among those that are renamed: how much the number is more than
   /// the value in the first probe.
   std::map<int64_t, int64_t> names;
@@ -292,6 +313,10 @@ mlir::Value elementAt(mlir::ImplicitLocOpBuilder &b, mlir::Value list,
 /// True for an order of two extents.
 inline bool isOrder(ExtentKind kind) {
   return kind == ExtentKind::Less || kind == ExtentKind::LessEqual;
+}
+/// True for an extent that is one of two others.
+inline bool isChoice(ExtentKind kind) {
+  return kind == ExtentKind::Min || kind == ExtentKind::Max;
 }
 /// The extents with other placeholders.
 Extents renumbered(const Extents &extents,

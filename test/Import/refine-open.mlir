@@ -64,10 +64,73 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
 func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
   %five = stablehlo.constant dense<5> : tensor<i32>
-  %least = stablehlo.maximum %n, %five : tensor<i32>
+  %small = stablehlo.compare LT, %n, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %least = stablehlo.select %small, %five, %n : tensor<i1>, tensor<i32>
   %shape = stablehlo.reshape %least : (tensor<i32>) -> tensor<1xi32>
   %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
   return %0 : tensor<?xi32>
+}
+
+// -----
+
+// Of a choice between two extents a placeholder takes one side: the choice has a number of its own, more than what it is never less than, and less than what
+// it is never more than.
+// CHECK: dim [0, 0] = [[N:[0-9]+]]
+// CHECK-SAME: max [0, {{[0-9]+}}] = [[MORE:2[3-9][0-9]{4}]]
+// CHECK-NOT: requires
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %five = stablehlo.constant dense<5> : tensor<i32>
+  %least = stablehlo.maximum %n, %five : tensor<i32>
+  %shape = stablehlo.reshape %least : (tensor<i32>) -> tensor<1xi32>
+  // CHECK: stablehlo.iota dim = 0 : tensor<[[MORE]]xi32>
+  %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+// -----
+
+// The first twelve rows, or all where there are fewer: a slice of an extent that is less than all.
+// CHECK: dim [0, 0] = [[N:[0-9]+]]
+// CHECK-SAME: min [0, {{[0-9]+}}] = [[FEW:[0-9]{4,5}]]
+// CHECK-NOT: requires
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tensor<[[N]]x4xf32>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %twelve = stablehlo.constant dense<12> : tensor<i32>
+  %few = stablehlo.minimum %n, %twelve : tensor<i32>
+  %first = stablehlo.reshape %few : (tensor<i32>) -> tensor<1xi32>
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %start = stablehlo.constant dense<0> : tensor<1xi32>
+  %sizes = stablehlo.concatenate %first, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  // CHECK: stablehlo.slice %{{.*}} [0:[[FEW]], 0:4] : (tensor<[[N]]x4xf32>) -> tensor<[[FEW]]x4xf32>
+  %0 = "stablehlo.dynamic_gather"(%x, %start, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], start_index_map = [0]>, indices_are_sorted = true}> : (tensor<?x4xf32>, tensor<1xi32>, tensor<2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// Rows padded to a multiple of eight: as much is padded as may be needed, and cut off to what the program says, which is n rounded up and not n + 1.
+// CHECK: dim [0, 0] = [[N:[0-9]+]]
+// CHECK-NOT: was compiled as if
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %seven = stablehlo.constant dense<7> : tensor<i32>
+  %eight = stablehlo.constant dense<8> : tensor<i32>
+  %up = stablehlo.add %n, %seven : tensor<i32>
+  %blocks = stablehlo.divide %up, %eight : tensor<i32>
+  %all = stablehlo.multiply %blocks, %eight : tensor<i32>
+  %more = stablehlo.subtract %all, %n : tensor<i32>
+  %high = stablehlo.reshape %more : (tensor<i32>) -> tensor<1xi32>
+  %none = stablehlo.constant dense<0> : tensor<1xi32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  // CHECK: stablehlo.pad
+  // CHECK: stablehlo.slice
+  %0 = stablehlo.dynamic_pad %x, %zero, %none, %high, %none : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }
 
 // -----

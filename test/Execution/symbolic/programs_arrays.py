@@ -287,3 +287,32 @@ def ordered_extents(x, y, z):
     """Extents of which the first is the largest, and the last no more than a placeholder is."""
     n, m, k = x.shape[0], y.shape[0], z.shape[0]
     return x[:m] + y, y[k:] * 2, x[n - m :] - y, jnp.pad(z, ((0, m - k), (0, 0))) + y
+
+
+@program(["n, 4"], [0])
+def clipped(x):
+    """Fewer rows than are asked for, where there are fewer."""
+    gradient = jax.grad(lambda x: (jnp.sin(x[:12]) * 2).sum())(x)
+    return x[:12].sum(0), jnp.tanh(x[:12]), x[-12:] * 2, gradient
+
+
+@program(["n, 4", "m, 4"], [0, 0])
+def shorter_of_two(x, y):
+    rows = jax.core.min_dim(x.shape[0], y.shape[0])
+    return x[:rows] * y[:rows], y[-rows:].sum(0)
+
+
+@program(["n, 4"], [0])
+def padded_to_twelve(x):
+    rows = jax.core.max_dim(x.shape[0], 12)
+    return jnp.pad(x, ((0, rows - x.shape[0]), (0, 0)), constant_values=1.5)
+
+
+@program(["n, 4"], [0])
+def rounded_up(x):
+    """Rows in blocks of eight, and in four blocks, behind padding up to a multiple."""
+    n = x.shape[0]
+    blocks, rows = (n + 7) // 8, (n + 3) // 4
+    eights = jnp.pad(x, ((0, -n % 8), (0, 0))).reshape(blocks, 8, 4)
+    fourths = jnp.pad(x, ((0, 4 * rows - n), (0, 0))).reshape(4, rows, 4)
+    return eights.sum(1), fourths.sum(1), fourths.max(2)
