@@ -9,6 +9,7 @@
 #define SHARDC_RUNTIME_TEST_EMULATORTEST_H
 
 #include "Device/Emulated/Block.h"
+#include "shardrt/Emulated.h"
 #include "shardrt/TensorMap.h"
 #include <algorithm>
 #include <cmath>

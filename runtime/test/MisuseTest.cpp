@@ -10,6 +10,7 @@
 #include "World/World.h"
 #include "shardrt/Checkpoint.h"
 #include "shardrt/Devices.h"
+#include "shardrt/Emulated.h"
 #include "shardrt/Jobs.h"
 #include "shardrt/Symbols.h"
 #include <map>

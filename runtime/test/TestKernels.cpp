@@ -4,6 +4,7 @@
 #include "Device/Cpu/Combine.h"
 #include "FakeCuda.h"
 #include "shardrt/CommunicationKernels.h"
+#include "shardrt/Emulated.h"
 #include <array>
 #include <cstring>
 #include <deque>

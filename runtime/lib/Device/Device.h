@@ -9,7 +9,6 @@
 #define SHARDRT_DEVICE_DEVICE_H
 
 #include "shardrt/Devices.h"
-#include "shardrt/Emulated.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <cstddef>
@@ -21,6 +20,14 @@
 #include <span>
 #include <string>
 #include <vector>
+
+// As shardrt/Emulated.h has it, which only the emulator and what it runs
+// includes.
+extern "C" {
+struct shardrt_emulated_thread;
+typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *,
+                                        const int64_t *);
+}
 
 namespace shardrt {
 
