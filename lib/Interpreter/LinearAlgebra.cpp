@@ -55,14 +55,22 @@ static void store(Array &array, int64_t batch, const Matrix &matrix) {
     store(array, batch * matrix.elements.size() + i, matrix.elements[i]);
 }
 
-static int64_t countMatrices(const Array &array) {
-  return countElements(array.shape().drop_back(2));
+static ArrayRef<int64_t> batchesOf(const Array &matrices) {
+  return matrices.shape().drop_back(2);
 }
 
-static Array resultOf(Operation *op, size_t number) {
-  return Array(
-      formatOf(op->getResult(number)),
+static int64_t countMatrices(const Array &array) {
+  return countElements(batchesOf(array));
+}
+
+/// Of a rank's batches the type need not say how many there are.
+static Array resultOf(Operation *op, size_t number, ArrayRef<int64_t> batches) {
+  Shape shape(
       cast<RankedTensorType>(op->getResult(number).getType()).getShape());
+  for (size_t d = 0; d < std::min(batches.size(), shape.size()); ++d)
+    if (ShapedType::isDynamic(shape[d]))
+      shape[d] = batches[d];
+  return Array(formatOf(op->getResult(number)), shape);
 }
 
 /// A letter or a number of a call's options.
@@ -118,7 +126,7 @@ static FailureOr<Values> evaluateCholesky(Evaluator &, stablehlo::CholeskyOp op,
 static FailureOr<Values> callPotrf(Evaluator &, Operation *op,
                                    ArrayRef<Array> in) {
   bool isLower = option(op, "uplo", 'L') == 'L' || option(op, "lower", 0) == 1;
-  Values results = {in[0], resultOf(op, 1)};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0]))};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch), l = cholesky(a, isLower), out = a;
     for (int64_t i = 0; i < a.rows; ++i)
@@ -267,7 +275,7 @@ static std::vector<int64_t> permutationOf(ArrayRef<int64_t> pivots,
 /// LAPACK's: pivots from one, and an info of zero.
 static FailureOr<Values> callGetrf(Evaluator &, Operation *op,
                                    ArrayRef<Array> in) {
-  Values results = {in[0], resultOf(op, 1), resultOf(op, 2)};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])), resultOf(op, 2, batchesOf(in[0]))};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
     std::vector<int64_t> pivots = factorize(a);
@@ -281,7 +289,7 @@ static FailureOr<Values> callGetrf(Evaluator &, Operation *op,
 /// XLA's: pivots from zero, and the permutation.
 static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op,
                                              ArrayRef<Array> in) {
-  Values results = {in[0], resultOf(op, 1), resultOf(op, 2)};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])), resultOf(op, 2, batchesOf(in[0]))};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
     std::vector<int64_t> pivots = factorize(a),
@@ -301,7 +309,7 @@ static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op,
   FailureOr<Values> results = callLuDecomposition(evaluator, op, in);
   if (failed(results))
     return failure();
-  Array info = resultOf(op, 3);
+  Array info = resultOf(op, 3, batchesOf(in[0]));
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix u = matrixOf((*results)[0], batch);
     for (int64_t k = std::min(u.rows, u.columns) - 1; k >= 0; --k)
@@ -314,7 +322,7 @@ static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op,
 
 static FailureOr<Values> callPivots(Evaluator &, Operation *op,
                                     ArrayRef<Array> in) {
-  Array result = resultOf(op, 0);
+  Array result = resultOf(op, 0, in[0].shape().drop_back(in[0].rank() != 0));
   if (in[0].rank() == 0 || result.rank() != in[0].rank())
     return op->emitError() << "has pivots of " << in[0].rank()
                            << " dims for a permutation of " << result.rank();
@@ -336,9 +344,9 @@ static FailureOr<Values> callPivots(Evaluator &, Operation *op,
 /// Reflectors below the diagonal, R on and above it, and their factors.
 static FailureOr<Values> callGeqrf(Evaluator &, Operation *op,
                                    ArrayRef<Array> in) {
-  Values results = {in[0], resultOf(op, 1)};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0]))};
   for (size_t i = 2; i < op->getNumResults(); ++i)
-    results.push_back(resultOf(op, i));
+    results.push_back(resultOf(op, i, batchesOf(in[0])));
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
     int64_t count = std::min(a.rows, a.columns);
@@ -377,7 +385,7 @@ static FailureOr<Values> callOrgqr(Evaluator &, Operation *op,
                                    ArrayRef<Array> in) {
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
-    results.push_back(resultOf(op, i));
+    results.push_back(resultOf(op, i, batchesOf(in[0])));
   if (in[1].rank() == 0)
     return Evaluator::unknown(op, "reflectors with one factor");
   int64_t count = in[1].dim(in[1].rank() - 1), rank = in[0].rank(),
@@ -457,7 +465,7 @@ static FailureOr<Values> eigenvaluesOf(Operation *op, ArrayRef<Array> in,
     return Evaluator::unknown(op, "eigenvectors, whose sign is nobody's");
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
-    results.push_back(resultOf(op, i));
+    results.push_back(resultOf(op, i, batchesOf(in[0])));
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     std::vector<double> values =
         hermitianEigenvalues(matrixOf(in[0], batch), isLower);
