@@ -16,6 +16,9 @@
 //                   or sleepMS (that many milliseconds). MOMENT is before,
 //                   during (others come 30 ms late, and it is 10 ms after its
 //                   call), or after
+//   WHAT:RANK:start:0:N
+//                   when the process of rank RANK makes the N-th of the calls
+//                   of the system by which a rank starts, WHAT happens to it
 //   sites           none; what communicates is written to SHARDC_FAULT_LOG
 //
 // When a fault happens, SHARDC_FAULT_LOG gets CLOCK_MONOTONIC in ns.
@@ -25,6 +28,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -33,6 +37,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -50,6 +55,7 @@ static struct {
 } plan = {.rank = -1};
 static int isListing;
 static atomic_long executions[256]; // by rank
+static pid_t starting;              // the process whose calls are counted
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -83,6 +89,8 @@ __attribute__((constructor)) static void begin(void) {
   long victim, kilobytes;
   if (!fault)
     return;
+  if (!rank)
+    rank = getenv("RANK"); // without a launcher of ours
   if (strcmp(fault, "count") == 0) {
     strcpy(wanted, "all");
     isCounting = 1;
@@ -105,8 +113,13 @@ __attribute__((constructor)) static void begin(void) {
     return;
   }
   if (sscanf(fault, "%15[a-z0-9]:%ld:%15[a-z]:%ld:%ld", plan.what, &plan.rank,
-             plan.moment, &plan.site, &plan.number) == 5)
+             plan.moment, &plan.site, &plan.number) == 5) {
+    // What a rank starts is not the rank.
+    if (strcmp(plan.moment, "start") == 0 && rank && atol(rank) == plan.rank &&
+        strcmp(program_invocation_short_name, "shard-run") == 0)
+      starting = getpid();
     return;
+  }
   plan.rank = -1;
   sscanf(fault, "%15[a-z]:%ld", wanted, &fatal);
 }
@@ -123,6 +136,17 @@ __attribute__((destructor)) static void end(void) {
     abort();
 }
 
+static void happen(void);
+
+/// A call by which a rank starts.
+static void step(void) {
+  int before = errno;
+  if (starting && getpid() == starting &&
+      atomic_fetch_add(&calls, 1) + 1 == plan.number)
+    happen();
+  errno = before;
+}
+
 #define FAIL(number)                                                           \
   do {                                                                         \
     errno = number;                                                            \
@@ -130,6 +154,7 @@ __attribute__((destructor)) static void end(void) {
   } while (0)
 
 ssize_t write(int file, const void *bytes, size_t size) {
+  step();
   if (isFile(file) && fails("write"))
     FAIL(ENOSPC);
   return REAL(write)(file, bytes, size);
@@ -160,6 +185,7 @@ int fdatasync(int file) {
   return REAL(fdatasync)(file);
 }
 int ftruncate(int file, off_t size) {
+  step();
   if (fails("ftruncate"))
     FAIL(ENOSPC);
   return REAL(ftruncate)(file, size);
@@ -171,6 +197,8 @@ int ftruncate64(int file, off64_t size) {
 }
 void *mmap(void *at, size_t size, int protection, int flags, int file,
            off_t offset) {
+  if (file >= 0)
+    step();
   if (file >= 0 && fails("mmap")) {
     errno = ENOMEM;
     return MAP_FAILED;
@@ -179,6 +207,8 @@ void *mmap(void *at, size_t size, int protection, int flags, int file,
 }
 void *mmap64(void *at, size_t size, int protection, int flags, int file,
              off64_t offset) {
+  if (file >= 0)
+    step();
   if (file >= 0 && fails("mmap")) {
     errno = ENOMEM;
     return MAP_FAILED;
@@ -186,6 +216,7 @@ void *mmap64(void *at, size_t size, int protection, int flags, int file,
   return REAL(mmap64)(at, size, protection, flags, file, offset);
 }
 int close(int file) {
+  step();
   int failing = isFile(file) && fails("close");
   int result = REAL(close)(file);
   if (failing)
@@ -213,6 +244,7 @@ int linkat(int fromAt, const char *from, int toAt, const char *to, int flags) {
     va_start(list, flags);                                                     \
     mode_t mode = va_arg(list, mode_t);                                        \
     va_end(list);                                                              \
+    step();                                                                    \
     if ((flags & O_ACCMODE) != O_RDONLY && strncmp(path, "/dev/", 5) != 0 &&   \
         fails("open"))                                                         \
       FAIL(ENOSPC);                                                            \
@@ -222,16 +254,19 @@ OPEN(open)
 OPEN(open64)
 
 pid_t fork(void) {
+  step();
   if (failsAlone("fork"))
     FAIL(EAGAIN);
   return REAL(fork)();
 }
 int pipe2(int ends[2], int flags) {
+  step();
   if (failsAlone("pipe"))
     FAIL(EMFILE);
   return REAL(pipe2)(ends, flags);
 }
 int memfd_create(const char *name, unsigned flags) {
+  step();
   if (failsAlone("memfd"))
     FAIL(ENOMEM);
   return REAL(memfd_create)(name, flags);
@@ -251,6 +286,33 @@ int mkdir(const char *path, mode_t mode) {
     FAIL(ENOSPC);
   return REAL(mkdir)(path, mode);
 }
+
+// Of these only the moment counts.
+#define STEP(result, name, parameters, ...)                                    \
+  result name parameters {                                                     \
+    step();                                                                    \
+    return REAL(name)(__VA_ARGS__);                                            \
+  }
+STEP(int, socket, (int domain, int type, int protocol), domain, type, protocol)
+STEP(int, bind, (int file, const struct sockaddr *at, socklen_t size), file, at,
+     size)
+STEP(int, listen, (int file, int backlog), file, backlog)
+STEP(int, connect, (int file, const struct sockaddr *at, socklen_t size), file,
+     at, size)
+STEP(int, accept, (int file, struct sockaddr *at, socklen_t *size), file, at,
+     size)
+STEP(int, accept4, (int file, struct sockaddr *at, socklen_t *size, int flags),
+     file, at, size, flags)
+STEP(int, poll, (struct pollfd * files, nfds_t count, int ms), files, count, ms)
+STEP(ssize_t, read, (int file, void *bytes, size_t size), file, bytes, size)
+STEP(ssize_t, send, (int file, const void *bytes, size_t size, int flags), file,
+     bytes, size, flags)
+STEP(ssize_t, recv, (int file, void *bytes, size_t size, int flags), file,
+     bytes, size, flags)
+STEP(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags),
+     file, message, flags)
+STEP(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), file,
+     message, flags)
 
 //===----------------------------------------------------------------------===//
 // Ranks

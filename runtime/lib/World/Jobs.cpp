@@ -272,7 +272,7 @@ int shardrt_job_put(shardrt_job *job, const char *name, const void *data,
     if (done && store.set(pieceName(name, 0), std::to_string(size), why))
       return SHARDRT_OK;
     writeError(error, errorSize, why);
-    return SHARDRT_LOST;
+    return store.status();
   } catch (const std::exception &) {
     writeError(error, errorSize, "out of memory");
     return SHARDRT_MEMORY;
@@ -303,12 +303,13 @@ int shardrt_job_get(shardrt_job *job, const char *name, int64_t timeoutMs,
     if (!all)
       throw std::bad_alloc();
     for (size_t at = 0, piece = 1; at < size; ++piece) {
-      if (!store.get(pieceName(name, piece), timeoutMs, text, why) ||
-          text.empty() || text.size() > size - at) {
+      if (!store.get(pieceName(name, piece), timeoutMs, text, why)) {
+        writeError(error, errorSize, why);
+        return store.status();
+      }
+      if (text.empty() || text.size() > size - at) {
         writeError(error, errorSize,
-                   why.empty()
-                       ? "a damaged value of '" + std::string(name) + "'"
-                       : why);
+                   "a damaged value of '" + std::string(name) + "'");
         return SHARDRT_LOST;
       }
       std::memcpy(all.get() + at, text.data(), text.size());
