@@ -159,20 +159,23 @@ static ComplexPair rootOf(Pair re, Num im, bool inverse = false) {
           functions::choose(left, root, other)};
 }
 
-static Complex squareRoot(Complex z, bool belowCut = false) {
-  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
-  Mask large = most > 0x1p500, small = most < 0x1p-400;
-  Num one = most.of(1);
-  Num by = functions::choose(large, 0x1p-600,
-                             functions::choose(small, 0x1p600, one));
-  Num back = functions::choose(large, 0x1p300,
-                               functions::choose(small, 0x1p-300, one));
-  ComplexPair root = rootOf(pairOf(z.re * by), z.im * by);
-  Num re = sumOf(root.re) * back, im = sumOf(root.im) * back;
-  // The smaller part of a large number may have vanished with the scale.
-  Num other = functions::abs(z.im) / (functions::larger(re, im) * 2.0);
-  re = functions::choose(large & (re < im), other, re);
-  im = functions::choose(large & (im < re), other, im);
+/// The same of numbers of f32 in f64, whose squares are normal and whose
+/// roundings are not seen in f32.
+static Complex briefRootOf(Num re, Num im, bool inverse = false) {
+  Num tall = functions::abs(im), wide = functions::abs(re);
+  Num length = functions::sqrt(fma(re, re, im * im));
+  Num root = functions::sqrt((length + wide) * 0.5);
+  Num other = tall / ((inverse ? root * length : root) * 2.0);
+  if (inverse)
+    root = root / length;
+  Mask left = re < 0.0;
+  return {functions::choose(left, other, root),
+          functions::choose(left, root, other)};
+}
+
+/// The root (re, im) of z, in the upper half plane, with what holds for zero
+/// and infinite parts.
+static Complex limitsOfRoot(Complex z, Num re, Num im, bool belowCut) {
   Mask isZero = (z.re == 0.0) & (z.im == 0.0);
   re = functions::choose(isZero, 0.0, re);
   im = functions::choose(isZero, 0.0, im);
@@ -190,6 +193,36 @@ static Complex squareRoot(Complex z, bool belowCut = false) {
   return {re, functions::choose(z.im < 0.0, -im, im)};
 }
 
+static Complex briefSquareRoot(Complex z) {
+  Complex root = briefRootOf(z.re, z.im);
+  return limitsOfRoot(z, root.re, root.im, /*belowCut=*/false);
+}
+
+static Complex squareRoot(Complex z, bool belowCut = false) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Mask large = most > 0x1p500, small = most < 0x1p-400;
+  Num one = most.of(1);
+  Num by = functions::choose(large, 0x1p-600,
+                             functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p300,
+                               functions::choose(small, 0x1p-300, one));
+  ComplexPair root = rootOf(pairOf(z.re * by), z.im * by);
+  Num re = sumOf(root.re) * back, im = sumOf(root.im) * back;
+  // The smaller part of a large number may have vanished with the scale.
+  Num other = functions::abs(z.im) / (functions::larger(re, im) * 2.0);
+  re = functions::choose(large & (re < im), other, re);
+  im = functions::choose(large & (im < re), other, im);
+  return limitsOfRoot(z, re, im, belowCut);
+}
+
+static Complex limitsOfReciprocalRoot(Complex z, Complex value) {
+  Num zero = z.re.of(0);
+  Mask far = isInfinite(z.re) | isInfinite(z.im),
+       isZero = (z.re == 0.0) & (z.im == 0.0);
+  value = choose(far, Complex{zero, copySign(zero, -z.im)}, value);
+  return choose(isZero, Complex{zero.of(kInfinity), zero.of(kNan)}, value);
+}
+
 /// Its cut has two sides, in XLA too, though that of the square root has one.
 static Complex reciprocalRoot(Complex z) {
   Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
@@ -204,10 +237,12 @@ static Complex reciprocalRoot(Complex z) {
   ComplexPair root = rootOf(re, im, /*inverse=*/true);
   Complex value = {sumOf(root.re) * back,
                    copySign(sumOf(root.im) * back, -z.im)};
-  Mask far = isInfinite(z.re) | isInfinite(z.im),
-       isZero = (z.re == 0.0) & (z.im == 0.0);
-  value = choose(far, Complex{one.of(0), copySign(one.of(0), -z.im)}, value);
-  return choose(isZero, Complex{one.of(kInfinity), one.of(kNan)}, value);
+  return limitsOfReciprocalRoot(z, value);
+}
+
+static Complex briefReciprocalRoot(Complex z) {
+  Complex root = briefRootOf(z.re, z.im, /*inverse=*/true);
+  return limitsOfReciprocalRoot(z, {root.re, copySign(root.im, -z.im)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -686,8 +721,6 @@ static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
 UNARY(complexExp, exponentialOf)
 UNARY(complexLog, logarithm)
 UNARY(complexLog1p, logarithm1p)
-UNARY(complexSqrt, [](Complex z) { return squareRoot(z); })
-UNARY(complexRsqrt, reciprocalRoot)
 UNARY(complexSine, [](Complex z) { return byI(hyperbolicSine(timesI(z))); })
 UNARY(complexCosine, [](Complex z) { return hyperbolicCosine(timesI(z)); })
 UNARY(complexTan, [](Complex z) { return byI(hyperbolicTangent(timesI(z))); })
@@ -703,6 +736,17 @@ UNARY(complexAcosh, arcHyperbolicCosine)
 UNARY(complexAtanh, arcHyperbolicTangent)
 UNARY(complexSign, signOf)
 #undef UNARY
+
+Value shardc::lowering::complexSqrt(ScalarBuilder &b, ValueRange args) {
+  bool brief = isBrief(args[0]);
+  return unary(b, args, [brief](Complex z) {
+    return brief ? briefSquareRoot(z) : squareRoot(z);
+  });
+}
+Value shardc::lowering::complexRsqrt(ScalarBuilder &b, ValueRange args) {
+  return unary(b, args,
+               isBrief(args[0]) ? briefReciprocalRoot : reciprocalRoot);
+}
 
 Value shardc::lowering::complexExpm1(ScalarBuilder &b, ValueRange args) {
   return unary(b, args,
