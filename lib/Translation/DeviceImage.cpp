@@ -9,6 +9,7 @@
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/MemoryErrors.h"
 #include "shardc/Support/Misuse.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
@@ -198,17 +199,45 @@ static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module,
         function->eraseFromParent();
 }
 
-/// Kernels declare no more than 48 KiB of shared memory; of more they are given
-/// the address, and a launch says how much it is.
+/// The function that uses `global`; null where none does.
+static const llvm::Function *userOf(const llvm::GlobalVariable &global) {
+  SmallVector<const llvm::User *> users(global.users());
+  while (!users.empty()) {
+    const llvm::User *user = users.pop_back_val();
+    if (auto *instruction = dyn_cast<llvm::Instruction>(user))
+      return instruction->getFunction();
+    llvm::append_range(users, user->users());
+  }
+  return nullptr;
+}
+
+/// Kernels declare no more than 48 KiB of shared memory together; where they
+/// have more, they are given the address of the largest piece, and a launch
+/// says how much it is.
 static void leaveLargeToLaunch(llvm::Module &module) {
   constexpr unsigned kShared = 3;
   constexpr uint64_t kMostDeclared = 48 * 1024;
-  for (llvm::GlobalVariable &global :
-       llvm::make_early_inc_range(module.globals())) {
-    if (global.getAddressSpace() != kShared ||
-        module.getDataLayout().getTypeAllocSize(global.getValueType()) <=
-            kMostDeclared)
+  struct Use {
+    uint64_t bytes = 0, most = 0;
+    llvm::GlobalVariable *largest = nullptr;
+  };
+  llvm::MapVector<const llvm::Function *, Use> kernels;
+  for (llvm::GlobalVariable &global : module.globals()) {
+    if (global.getAddressSpace() != kShared)
       continue;
+    uint64_t bytes =
+        module.getDataLayout().getTypeAllocSize(global.getValueType());
+    Use &use = kernels[userOf(global)];
+    use.bytes += bytes;
+    if (bytes > use.most) {
+      use.most = bytes;
+      use.largest = &global;
+    }
+  }
+  for (auto &[kernel, use] : kernels) {
+    if (!kernel || use.bytes <= kMostDeclared)
+      continue;
+    llvm::GlobalVariable &global = *use.largest;
     auto *none =
         llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
     auto *outside = new llvm::GlobalVariable(
