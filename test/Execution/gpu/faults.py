@@ -219,13 +219,18 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of 128 rows and features: a tile's copies are started when all have read the one before.
     "copied-gradient": (["--arch=sm_80", "--machine=generic,multiprocessors=1", "--precision=tf32", "--atol=1e-1", "--rtol=2e-2"],
-                        GRADIENT.replace("70", "160").replace("150", "192").replace("x72x", "x128x").replace("256", "128"), {
+                        GRADIENT.replace("70", "160").replace("150", "192").replace("x72x", "x128x").replace("256", "128").replace("] score", "] {band_upper = 90 : i64} score"), {
         "copy": [0, 40], "copy-wait": [0], "barrier": [0, 1], "swizzle": [0, 9], "matrix-direction": [0], "fragment": [0]}),
     # All gradients by one kernel: blocks add to gradients of queries in turn. It counts how many have begun, and how many have added.
     "ordered-gradient": (["--arch=sm_80", "--machine=generic,multiprocessors=1", "--precision=tf32", "--atol=1e-1", "--rtol=2e-2"],
                          GRADIENT.replace("70", "130").replace("150", "192").replace("x72x", "x64x").replace("256", "64"), {
         "ticket": [0], "flag": [0], "flag-release": [0], "flag-wait": [0], "flag-fence": [0], "barrier": [1, 2, 3, 4], "copy": [0, 20],
         "copy-wait": [0], "matrix-direction": [0, 9, 30], "fragment": [0, 30], "shared-store": [0, 9], "store-place": [3]}),
+    # The same of 128 features, in parts of rows and of features.
+    "ordered-parts": (["--arch=sm_80", "--machine=generic,multiprocessors=1", "--precision=tf32", "--atol=1e-1", "--rtol=2e-2"],
+                      GRADIENT.replace("70", "130").replace("150", "192").replace("x72x", "x128x").replace("256", "128"), {
+        "ticket": [0], "flag-wait": [0], "barrier": [1, 2, 3, 4], "copy": [0, 40], "copy-wait": [0], "matrix-direction": [0, 9], "fragment": [0, 9],
+        "shared-store": [0, 3], "store-place": [3]}),
     # Keys in three parts, a block each, and a kernel that combines what they found.
     "split-attention": (["--arch=sm_80", "--precision=tf32", "--atol=2e-2", "--rtol=4e-3"], STEEP.replace("150", "5").replace("600", "1000"), {
         "copy": [0], "copy-wait": [0], "barrier": [0], "fragment": [0], "store-place": [36, 37, 38]}),

@@ -33,9 +33,12 @@ static constexpr int64_t kBlockRows = 64, kWarpRows = 32, kGroups = 2;
 /// Columns of a tile, and parts in which a warp finds its scores of it where
 /// numbers for an edge or a band are in registers too.
 static constexpr int64_t kColumnsOfTile = 64, kPartsWithEdge = 2;
-/// Features of which two gradients' sums stay in registers; where an edge needs
-/// some as well.
-static constexpr int64_t kMostFeatures = 128, kMostWithEdge = 96;
+/// Features of which two gradients' sums stay in registers; and beside what an
+/// edge or a band needs, where all scores of a part are found at once.
+static constexpr int64_t kMostFeatures = 128, kMostAtOnce = 96;
+/// Where features are more: rows of a warp whose scores are found at once, and
+/// features of queries whose gradients are.
+static constexpr int64_t kFewRows = 16, kFewFeatures = 16;
 /// Threads that clear.
 static constexpr int64_t kClearing = 256;
 
@@ -47,6 +50,7 @@ struct OrderedPlan {
   PairPass weights, slopes;
   TileShape shape; ///< of scores, those of a part
   int64_t parts = 1;
+  bool isTight = false;         ///< registers are few beside the sums
   std::optional<Strips> strips; ///< none: there is no such kernel
 
   /// Weights, or slopes, of a tile: lines of columns.
@@ -61,9 +65,10 @@ struct OrderedPlan {
 /// Writes the kernel.
 class OrderedTiles : private StripCopies {
 public:
-  /// Takes shared memory of `launch`, in which the builder inserts.
-  OrderedTiles(PairBlock &block, const OrderedPlan &plan, gpu::LaunchOp launch,
-               Turns &turns);
+  /// Takes shared memory of `launch`, in which the builder inserts. `shape` is
+  /// the block's.
+  OrderedTiles(PairBlock &block, TileShape &shape, const OrderedPlan &plan,
+               gpu::LaunchOp launch, Turns &turns);
 
   void run();
 
@@ -81,8 +86,10 @@ private:
   }
   void place();
   void loadTile(Value column, Value end);
+  void placeThread(Value thread);
+  void placeThreadAnew();
   SmallVector<Value> multiply(size_t which);
-  void forEachPart(llvm::function_ref<void(Value)> body);
+  void forEachPart(int64_t parts, llvm::function_ref<void(Value)> body);
   void findLimits();
   Value countsAt(size_t which);
   void findPart(Value first);
@@ -100,12 +107,14 @@ private:
   }
 
   PairBlock &block;
+  TileShape &shape;
   OpBuilder &b;
   Location loc;
   const OrderedPlan &plan;
   const Strips &strips;
   Turns &turns;
   Value base;
+  Value ownThread;
   Value half, group; ///< of a tile's rows, and of columns or features: a warp's
   Value turn;
   // Of a tile, null where all count: of a thread's first row the column, behind
@@ -154,10 +163,12 @@ OrderedPlan::OrderedPlan(const Step &step)
   shape.rows = kBlockRows;
   shape.rowsOfThread = kWarpRows / 8;
   bool hasEdge = step.hasEdge(slopes, kColumnsOfTile) || hasRowEdge(step);
-  if (hasEdge &&
-      std::max(step.sizeOf(step.d), step.sizeOf(step.e)) > kMostWithEdge)
+  bool hasBand = step.bandLower || step.bandUpper;
+  isTight = (hasEdge || hasBand) &&
+            std::max(step.sizeOf(step.d), step.sizeOf(step.e)) > kMostAtOnce;
+  if (isTight && hasEdge && hasBand)
     return;
-  parts = hasEdge || step.bandLower || step.bandUpper ? kPartsWithEdge : 1;
+  parts = hasEdge || hasBand ? kPartsWithEdge : 1;
   shape.columnGroups = kGroups * parts;
   shape.featureGroups = kGroups;
   shape.columns = kColumnsOfTile;
@@ -199,20 +210,37 @@ bool gpukernels::pairs::fitsOrdered(const Step &step) {
 // A tile
 //===----------------------------------------------------------------------===//
 
-OrderedTiles::OrderedTiles(PairBlock &block, const OrderedPlan &plan,
-                           gpu::LaunchOp launch, Turns &turns)
-    : StripCopies(block), block(block), b(block.b), loc(block.loc), plan(plan),
-      strips(*plan.strips), turns(turns),
+OrderedTiles::OrderedTiles(PairBlock &block, TileShape &shape,
+                           const OrderedPlan &plan, gpu::LaunchOp launch,
+                           Turns &turns)
+    : StripCopies(block), block(block), shape(shape), b(block.b),
+      loc(block.loc), plan(plan), strips(*plan.strips), turns(turns),
       base(block.shared(launch, plan.areaBytes(), b.getI8Type())) {
   turns.draw(launch);
   place();
-  Value warp = block.div(block.thread, kWarp),
-        lane = block.rem(block.thread, kWarp);
+  ownThread = block.thread;
+  placeThread(ownThread);
+}
+
+/// Says which part of a tile the thread with this number has.
+void OrderedTiles::placeThread(Value thread) {
+  block.thread = thread;
+  Value warp = block.div(thread, kWarp), lane = block.rem(thread, kWarp);
   half = block.div(warp, kGroups);
   group = block.rem(warp, kGroups);
   block.firstOfWarp = block.mul(half, kWarpRows);
   block.rowOfThread = block.add(block.firstOfWarp, block.div(lane, kPerRow));
   block.laneOfRow = block.rem(lane, kPerRow);
+}
+
+/// Where registers are few: finds that anew, from a number that no compiler
+/// knows to be that of before. So no address that follows from it is kept
+/// beside all sums. Blocks are fewer than 2^31.
+void OrderedTiles::placeThreadAnew() {
+  if (!plan.isTight)
+    return;
+  Value zero = arith::ShRUIOp::create(b, loc, turns.number(), block.index(31));
+  placeThread(block.add(ownThread, zero));
 }
 
 /// Moves to the block's rows. Behind barriers that is done anew, so that
@@ -305,13 +333,14 @@ Value OrderedTiles::countsAt(size_t which) {
   return counts;
 }
 
-/// Emits `body` for each of the plan's parts: one after the other, so that none
-/// takes registers for another.
-void OrderedTiles::forEachPart(llvm::function_ref<void(Value)> body) {
-  if (plan.parts == 1)
+/// Emits `body` for each of `parts`: one after the other, so that none takes
+/// registers for another.
+void OrderedTiles::forEachPart(int64_t parts,
+                               llvm::function_ref<void(Value)> body) {
+  if (parts == 1)
     return body(block.index(0));
-  auto loop = scf::ForOp::create(b, loc, block.index(0),
-                                 block.index(plan.parts), block.index(1));
+  auto loop = scf::ForOp::create(b, loc, block.index(0), block.index(parts),
+                                 block.index(1));
   setUnrolling(loop, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -319,11 +348,21 @@ void OrderedTiles::forEachPart(llvm::function_ref<void(Value)> body) {
 }
 
 void OrderedTiles::findScores() {
-  int64_t columns = block.shape.columns / kGroups;
-  forEachPart([&](Value part) {
-    findPart(block.add(block.mul(group, columns),
-                       block.mul(part, columns / plan.parts)));
+  int64_t rows = plan.isTight ? kFewRows : kWarpRows,
+          rowParts = kWarpRows / rows, columns = block.shape.columns / kGroups;
+  Value firstOfWarp = block.firstOfWarp, rowOfThread = block.rowOfThread;
+  shape.rowsOfThread = rows / 8;
+  forEachPart(plan.parts * rowParts, [&](Value part) {
+    Value behind = block.mul(block.rem(part, rowParts), rows);
+    block.firstOfWarp = block.add(firstOfWarp, behind);
+    block.rowOfThread = block.add(rowOfThread, behind);
+    findPart(
+        block.add(block.mul(group, columns),
+                  block.mul(block.div(part, rowParts), columns / plan.parts)));
   });
+  shape.rowsOfThread = kWarpRows / 8;
+  block.firstOfWarp = firstOfWarp;
+  block.rowOfThread = rowOfThread;
 }
 
 /// Puts weights and slopes of the tile's columns from `first` on, a warp's,
@@ -389,7 +428,8 @@ Value OrderedTiles::placeOf(Value column) {
 void OrderedTiles::addOthers(Value column) {
   Value first = firstFeatureOf(plan.slopes), counter = placeOf(column),
         mine = block.sub(turn, block.firstBlockOf(column));
-  int64_t features = plan.slopes.features;
+  int64_t features = plan.slopes.features,
+          few = plan.isTight ? kFewFeatures : features / plan.parts;
   // Parts of whole fragments, in lines that are swizzled alike.
   if (plan.parts == 1 || features % (2 * kPart) != 0) {
     SmallVector<Value> sums = multiplyOthers(first, features);
@@ -397,10 +437,9 @@ void OrderedTiles::addOthers(Value column) {
     return addOthers(sums, first);
   }
   turns.await(counter, mine);
-  forEachPart([&](Value part) {
-    int64_t some = features / plan.parts;
-    Value feature = block.add(first, block.mul(part, some));
-    addOthers(multiplyOthers(feature, some), feature);
+  forEachPart(features / few, [&](Value part) {
+    Value feature = block.add(first, block.mul(part, few));
+    addOthers(multiplyOthers(feature, few), feature);
   });
 }
 
@@ -455,11 +494,13 @@ Carried OrderedTiles::visit(Value column, Value end, Carried carried) {
   NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
   gpu::BarrierOp::create(b, loc);
   place();
+  placeThreadAnew();
   findScores();
   gpu::BarrierOp::create(b, loc);
   addOwn(carried);
   gpu::BarrierOp::create(b, loc); // all have read the tile
   place();
+  placeThreadAnew();
   loadTile(block.add(column, block.index(block.shape.columns)), end);
   addOthers(column);
   gpu::BarrierOp::create(b, loc);
@@ -495,6 +536,7 @@ void OrderedTiles::run() {
   carried.others = begin(plan.weights);
   carried = block.overInner(carried, [&](Carried now) {
     auto [from, to] = block.columnRange();
+    placeThreadAnew();
     loadTile(from, to);
     Value end = to;
     return block.carry(from, to, block.index(block.shape.columns), now,
@@ -504,6 +546,7 @@ void OrderedTiles::run() {
   });
   // A barrier, since blocks of no columns have come to none yet.
   gpu::BarrierOp::create(b, loc);
+  placeThread(ownThread);
   place();
   store(plan.slopes, carried.totals);
   store(plan.weights, carried.others);
@@ -578,8 +621,9 @@ SmallVector<gpu::LaunchOp> gpukernels::pairs::launchOrdered(OpBuilder &b,
   Turns turns(b, loc, known, places);
   gpu::LaunchOp clear = launchClear(b, step, turns);
   OpBuilder::InsertionGuard outside(b);
-  PairBlock block(b, step, plan.slopes, plan.shape);
+  TileShape shape = plan.shape;
+  PairBlock block(b, step, plan.slopes, shape);
   gpu::LaunchOp launch = block.launchUnplaced(kThreads);
-  OrderedTiles(block, plan, launch, turns).run();
+  OrderedTiles(block, shape, plan, launch, turns).run();
   return {clear, launch};
 }
