@@ -191,6 +191,8 @@ def programs() -> list[Counted]:
               (192, "backward", attention_backward, backward, 72, 6), (256, "backward", attention_backward, backward, 76, 6))),
         Counted("attention backward, wide", "a100", attention_backward, (4096, 4, 256), (512, 1, 256), scores, backward, slots=241, launches=9),
         Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=69, launches=5),
+        # Rows that fill no tile: one kernel of all gradients, as where they do.
+        Counted("attention backward, ragged", "a100", attention_backward, (4000, 4, 128), (500, 1, 128), scores, backward, slots=104, launches=5),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, backward, slots=55, launches=5),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=47, launches=2),
         Counted("bf16 convolution 3x3", "b200", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=24, launches=2),
