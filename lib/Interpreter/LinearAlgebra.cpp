@@ -275,7 +275,8 @@ static std::vector<int64_t> permutationOf(ArrayRef<int64_t> pivots,
 /// LAPACK's: pivots from one, and an info of zero.
 static FailureOr<Values> callGetrf(Evaluator &, Operation *op,
                                    ArrayRef<Array> in) {
-  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])), resultOf(op, 2, batchesOf(in[0]))};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])),
+                    resultOf(op, 2, batchesOf(in[0]))};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
     std::vector<int64_t> pivots = factorize(a);
@@ -289,7 +290,8 @@ static FailureOr<Values> callGetrf(Evaluator &, Operation *op,
 /// XLA's: pivots from zero, and the permutation.
 static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op,
                                              ArrayRef<Array> in) {
-  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])), resultOf(op, 2, batchesOf(in[0]))};
+  Values results = {in[0], resultOf(op, 1, batchesOf(in[0])),
+                    resultOf(op, 2, batchesOf(in[0]))};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
     std::vector<int64_t> pivots = factorize(a),
