@@ -302,11 +302,16 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
     return llvm::PreservedAnalyses::all();
   }
 
-  /// True of tiles with as many sums as multiply-adds are under way at a time,
-  /// two a cycle for four cycles; of those that store four vectors, one a
-  /// cycle, beside which the count of iterations is nothing; and of loops that
-  /// do nothing but move single elements: copies to panels.
+  /// True of busy tiles, and of loops that do nothing but move single elements:
+  /// copies to panels.
   static bool isBusy(const llvm::Loop &loop) {
+    return isBusyTile(loop) || movesElements(loop);
+  }
+
+  /// True of tiles with as many sums as multiply-adds are under way at a time,
+  /// two a cycle for four cycles; and of those that store four vectors, one a
+  /// cycle, beside which the count of iterations is nothing.
+  static bool isBusyTile(const llvm::Loop &loop) {
     constexpr unsigned kUnderWay = 8, kStores = 4;
     unsigned sums = 0, stores = 0;
     for (const llvm::PHINode &phi : loop.getHeader()->phis())
@@ -315,7 +320,7 @@ struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
       for (const llvm::Instruction &op : *block)
         if (const auto *store = dyn_cast<llvm::StoreInst>(&op))
           stores += store->getValueOperand()->getType()->isVectorTy();
-    return sums >= kUnderWay || stores >= kStores || movesElements(loop);
+    return sums >= kUnderWay || stores >= kStores;
   }
 
   static bool movesElements(const llvm::Loop &loop) {
@@ -442,6 +447,19 @@ static bool isSet(const std::atomic<bool> *cancelled) {
 }
 
 namespace {
+/// Instructions that something executes at most.
+struct Work {
+  uint64_t all = 0;
+  /// Those outside of busy tiles, which stay as they were written.
+  uint64_t loose = 0;
+
+  void add(uint64_t once, uint64_t times, bool isLoose) {
+    uint64_t more = llvm::SaturatingMultiply(once, times);
+    all = llvm::SaturatingAdd(all, more);
+    loose = llvm::SaturatingAdd(loose, isLoose ? more : 0);
+  }
+};
+
 /// How many instructions a program executes at most, where its own text says
 /// so.
 class ProgramWork {
@@ -451,43 +469,49 @@ public:
 
   static constexpr uint64_t kUnknown = UINT64_MAX;
 
-  /// Instructions that all of `module` executes at most; kUnknown where that
-  /// takes long to find out, or cannot be.
-  uint64_t executedBy(const llvm::Module &module) {
+  /// What all of `module` executes; kUnknown where that takes long to find out,
+  /// or cannot be.
+  Work executedBy(const llvm::Module &module) {
     // Those that call one another take some time to ask.
     constexpr unsigned kFewInstructions = 1 << 12;
     if (module.getInstructionCount() > kFewInstructions)
-      return kUnknown;
-    uint64_t total = 0;
+      return {kUnknown, kUnknown};
+    Work total;
     for (const llvm::Function &function : module) {
       // Whoever has the address of a function may call it in a loop.
       if (!function.isDeclaration() && function.hasAddressTaken())
-        return kUnknown;
-      total = llvm::SaturatingAdd(total, executedBy(function));
+        return {kUnknown, kUnknown};
+      Work body = executedBy(function);
+      total.add(body.loose, 1, /*isLoose=*/true);
+      total.add(body.all - body.loose, 1, /*isLoose=*/false);
     }
     return total;
   }
 
 private:
-  uint64_t executedBy(const llvm::Function &function) {
+  Work executedBy(const llvm::Function &function) {
     if (function.isDeclaration())
-      return 0;
-    auto [known, isNew] = executed.try_emplace(&function, kUnknown);
+      return {};
+    auto [known, isNew] =
+        executed.try_emplace(&function, Work{kUnknown, kUnknown});
     if (!isNew)
       return known->second; // unknown within itself
     auto &body = const_cast<llvm::Function &>(function);
     llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(body);
     auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-    uint64_t total = 0;
+    Work total;
     for (const llvm::BasicBlock &block : function) {
-      uint64_t once = block.size();
+      const llvm::Loop *loop = loops.getLoopFor(&block);
+      uint64_t times = timesOf(loop, evolution);
+      bool isTile = loop && loop->isInnermost() && KeepLoops::isBusyTile(*loop);
+      total.add(block.size(), times, !isTile);
       for (const llvm::Instruction &op : block)
         if (const auto *call = dyn_cast<llvm::CallBase>(&op))
-          if (const llvm::Function *callee = call->getCalledFunction())
-            once = llvm::SaturatingAdd(once, executedBy(*callee));
-      total = llvm::SaturatingAdd(
-          total, llvm::SaturatingMultiply(
-                     once, timesOf(loops.getLoopFor(&block), evolution)));
+          if (const llvm::Function *callee = call->getCalledFunction()) {
+            Work called = executedBy(*callee);
+            total.add(called.loose, times, /*isLoose=*/true);
+            total.add(called.all - called.loose, times, /*isLoose=*/false);
+          }
     }
     return executed[&function] = total;
   }
@@ -507,7 +531,7 @@ private:
   }
 
   llvm::FunctionAnalysisManager &analyses;
-  llvm::DenseMap<const llvm::Function *, uint64_t> executed;
+  llvm::DenseMap<const llvm::Function *, Work> executed;
 };
 } // namespace
 
@@ -530,7 +554,8 @@ static Optimization optimize(llvm::Module &module, llvm::TargetMachine &machine,
                              const std::atomic<bool> *cancelled) {
   // All of O3 takes some milliseconds, as long as a thousand runs of what is
   // over in some microseconds, and finds little to do there: kernels come in
-  // vectors and tiles.
+  // vectors and tiles. What busy tiles execute does not count, however long it
+  // takes: O3 leaves them as they are.
   constexpr uint64_t kShort = 1 << 16;
   // Selecting and scheduling instructions and giving them registers takes
   // another two. Code that keeps nothing in registers takes up to eight times
@@ -589,14 +614,14 @@ static Optimization optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  uint64_t work = ProgramWork(functions).executedBy(module);
+  Work work = ProgramWork(functions).executedBy(module);
   llvm::ModulePassManager passes =
-      work <= kShort
+      work.loose <= kShort
           ? buildShortPipeline()
           : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
   timing.print();
-  return work <= kBrief ? Optimization::None : Optimization::Full;
+  return work.all <= kBrief ? Optimization::None : Optimization::Full;
 }
 
 /// Calls `write` on the module's code for `arch`, and on what makes machine
