@@ -385,6 +385,15 @@ void Refiner::noteResult(Operation *op) {
             sum = make(K::Add, *sum, idOf(shapeOf(input)[dim]));
         note(dim, sum);
       })
+      .Case([&](ReverseOp op) {
+        // Element i is the one at n - 1 - i: beside an odd placeholder n - 1
+        // would be taken for twice a half.
+        for (int64_t dim : op.getDimensions())
+          if (extents.isOpen(result.getDimSize(dim)))
+            if (auto last = make(K::Subtract, idOf(result.getDimSize(dim)),
+                                 constant(1)))
+              use(*last, op, "last index", dim);
+      })
       .Case([&](ReshapeOp op) {
         noteStrides(op, shapeOf(op.getOperand()), shapeOf(op.getResult()));
         noteStrides(op, shapeOf(op.getResult()), shapeOf(op.getOperand()));

@@ -355,3 +355,11 @@ def thirds_beside_windows(x):
     n = x.shape[0]
     parts = lambda x: (x[::3][: n // 3] * 3, x[1::3][: n // 3], x[2::3], sums(x, 4, 3), sums(x, 5, 3))
     return parts(x), jax.grad(lambda x: sum((part * jnp.cos(part)).sum() for part in parts(x)))(x)
+
+
+@program(["n, 3"], [0], least=3, constraints=["n >= 3"])
+def pooled_backwards(x):
+    """The last row of n is n - 1; windows two apart are (n - 1) / 2, and twice as many are n - 1 for odd n alone."""
+    back = x + 2 * jnp.flip(x, 0)
+    pooled = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (3, 1), (2, 1), "VALID")
+    return back, pooled(back), pooled(jnp.flip(x, 0)), jnp.take(x, jnp.arange(9) - 2, 0, mode="clip"), x[-1]
