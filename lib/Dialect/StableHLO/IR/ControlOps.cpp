@@ -278,6 +278,8 @@ static LogicalResult verifyMemberCount(const Reporter &report, StringRef name,
 enum class Groups {
   /// Of any members: the others get zeros.
   Some,
+  /// The same; -1 pads short groups.
+  SomePadded,
   /// All members are in one, from 0 on; -1 pads short groups.
   All,
   /// As many members in each as well.
@@ -300,7 +302,7 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups,
   bool padded = false;
   for (const APInt &value : dense) {
     int64_t member = value.getSExtValue();
-    if (member == -1 && asked == Groups::All) {
+    if (member == -1 && (asked == Groups::All || asked == Groups::SomePadded)) {
       padded = true;
       continue;
     }
@@ -312,7 +314,8 @@ static FailureOr<int64_t> verifyGroups(const Reporter &report, Attribute groups,
           report("replica_groups holds member ", member, " twice"));
   }
   for (int64_t member : llvm::seq<int64_t>(seen.size()))
-    if (asked != Groups::Some && !seen.contains(member))
+    if (asked != Groups::Some && asked != Groups::SomePadded &&
+        !seen.contains(member))
       return LogicalResult(report("replica_groups names ", seen.size(),
                                   " members without ", member,
                                   ", expected all from 0 on"));
@@ -522,7 +525,10 @@ void CollectiveBroadcastOp::writeProperties(DialectBytecodeWriter &writer) {
 
 LogicalResult CollectiveBroadcastOp::verify() {
   Reporter report(*this);
-  if (failed(verifyGroups(report, getReplicaGroups(), Groups::Some)))
+  // Only those of computed roots, which came later, may have several sizes.
+  if (failed(verifyGroups(report, getReplicaGroups(),
+                          getHasDynamicRoot() ? Groups::SomePadded
+                                              : Groups::Some)))
     return failure();
   ValueRange sent = getOperands();
   if (getHasDynamicRoot()) {
