@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import statistics
 import subprocess
@@ -41,31 +42,33 @@ def look(process: int) -> tuple[int, int, int]:
 def soak(tools: Path, program: str, steps: int, transport: str) -> None:
     model, run = MODELS / f"{program}.mlir", str(tools / "shard-run")
     with tempfile.TemporaryDirectory() as folder:
-        one, last = Path(folder) / "one.npz", Path(folder) / "last.npz"
+        one, last, said = (Path(folder) / name for name in ("one.npz", "last.npz", "report.json"))
         subprocess.run([run, str(model), f"--outputs=@{one}"], check=True, capture_output=True)
         begin = time.monotonic()
         command = [run, str(model), f"--repeat={steps}", f"--outputs=@{last}", "--report=json", f"--transport={transport}", *([] if transport == "thread" else ["--processes=4"])]
-        samples: list[dict[int, tuple[int, int, int]]] = []
-        with Run(command) as running:
+        samples: list[tuple[float, dict[int, tuple[int, int, int]]]] = []
+        with said.open("wb") as report, Run(command, stdout=report) as running:
             while running.process.poll() is None:
                 try:
                     processes = [running.process.pid] if transport == "thread" else list(ranks_of(running.process.pid).values())
-                    samples.append({process: look(process) for process in processes})
+                    samples.append((time.monotonic(), {process: look(process) for process in processes}))
                 except (OSError, KeyError):
                     pass
                 time.sleep(0.005)
             assert running.process.returncode == 0, running.text()
         took = time.monotonic() - begin
         assert one.read_bytes() == last.read_bytes(), f"{program}: the last step's results differ from one step's"
-        # Steps begin when all threads are there, and end before results are gathered. A thread that starts or ends is seen for a moment only.
-        threads = [sum(threads for _, _, threads in sample.values()) for sample in samples]
-        most = statistics.mode(threads) if threads else 0
-        stepping = [sample for sample, its_threads in zip(samples, threads, strict=True) if its_threads == most]
+        mean_ms = json.loads(said.read_text())["ms_mean"]
+        # Steps end when the first of all threads does, and have taken as long as the program says: what comes before is the start.
+        threads = [sum(threads for _, _, threads in sample.values()) for _, sample in samples]
+        most = max((count for count in set(threads) if threads.count(count) > 2), default=0)
+        ends = max((when for (when, _), its_threads in zip(samples, threads, strict=True) if its_threads == most), default=0.0)
+        begins = ends - 1e-3 * mean_ms * (steps - min(500, steps // 20))
+        stepping = [sample for (when, sample), its_threads in zip(samples, threads, strict=True) if its_threads == most and begins <= when]
         if len(stepping) <= LEAST_LOOKS and steps < MOST_STEPS:
             return soak(tools, program, 4 * steps, transport)
         assert len(stepping) > LEAST_LOOKS, f"{program}: {len(stepping)} looks at it while it steps: give more steps"
-        first = max(1, len(stepping) * min(500, steps // 20) // steps)
-        stepping = stepping[first:-max(2, len(stepping) // 20)]
+        stepping = stepping[: -max(2, len(stepping) // 20)]
         tenth = max(1, len(stepping) // 10)
         memory = [sum(kib for kib, _, _ in sample.values()) for sample in stepping]
         early, late = statistics.median(memory[:tenth]), statistics.median(memory[-tenth:])
