@@ -475,8 +475,10 @@ FailureOr<Value> Refiner::refineConvolution(DynamicConvOp op) {
            << numbers->size() << " numbers of padding, expected two for each "
            << "of " << spatial.size() << " dims";
   SmallVector<int64_t> ones(spatial.size(), 1);
+  // What a list says of more dims than there are is dropped.
+  auto own = [&](auto list) { return list.take_front(spatial.size()); };
   auto listOf = [&](std::optional<ArrayRef<int64_t>> list) {
-    return SmallVector<int64_t>(list ? *list : ArrayRef(ones));
+    return SmallVector<int64_t>(own(list ? *list : ArrayRef(ones)));
   };
   SmallVector<int64_t> strides = listOf(op.getWindowStrides()),
                        dilations = listOf(op.getLhsDilation()),
@@ -510,12 +512,17 @@ FailureOr<Value> Refiner::refineConvolution(DynamicConvOp op) {
   }
   auto type = RankedTensorType::get({static_cast<int64_t>(spatial.size()), 2},
                                     b.getI64Type());
+  auto ifGiven = [&](bool isGiven, ArrayRef<int64_t> list) {
+    return isGiven ? b.getDenseI64ArrayAttr(list) : DenseI64ArrayAttr();
+  };
+  std::optional<ArrayRef<bool>> reversal = op.getWindowReversal();
   auto convolution = ConvolutionOp::create(
-      b, op.getType(), padded.front(), op.getRhs(), op.getWindowStridesAttr(),
+      b, op.getType(), padded.front(), op.getRhs(),
+      ifGiven(op.getWindowStrides().has_value(), strides),
       DenseIntElementsAttr::get(type, ArrayRef(padding)),
-      op.getLhsDilation() ? b.getDenseI64ArrayAttr(dilations)
-                          : DenseI64ArrayAttr(),
-      op.getRhsDilationAttr(), op.getWindowReversalAttr(),
+      ifGiven(op.getLhsDilation().has_value(), dilations),
+      ifGiven(op.getRhsDilation().has_value(), windowDilations),
+      reversal ? b.getDenseBoolArrayAttr(own(*reversal)) : DenseBoolArrayAttr(),
       op.getDimensionNumbersAttr(), op.getFeatureGroupCountAttr(),
       op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
   renameWindows(convolution);

@@ -157,3 +157,17 @@ func.func @main(%x: tensor<6x4xf32>) -> tensor<2x12xf32> {
   } : (tensor<6x4xf32>) -> tensor<2x12xf32>
   return %0 : tensor<2x12xf32>
 }
+
+// -----
+
+// Lists of a window may be longer than it has dims, as exports of windows of one dim have them: what is behind says nothing.
+// CHECK-LABEL: func.func @main
+//       CHECK:   stablehlo.convolution{{.*}} window = {stride = [2], pad = {{\[\[}}1, 1]], rhs_dilate = [1], reverse = [false]}
+//  CHECK-SAME:   (tensor<6x4x2xf32>, tensor<3x2x5xf32>) -> tensor<6x2x5xf32>
+func.func @main(%x: tensor<?x4xf32>, %y: tensor<6x4x2xf32>, %w: tensor<3x2x5xf32>) -> tensor<6x?x5xf32> {
+  %padding = stablehlo.constant dense<1> : tensor<1x2xi32>
+  %0 = "stablehlo.dynamic_conv"(%y, %w, %padding) {batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>,
+      feature_group_count = 1 : i64, window_strides = array<i64: 2, 3>, rhs_dilation = array<i64: 1, 7>, window_reversal = array<i1: false, true>}
+      : (tensor<6x4x2xf32>, tensor<3x2x5xf32>, tensor<1x2xi32>) -> tensor<6x?x5xf32>
+  return %0 : tensor<6x?x5xf32>
+}

@@ -262,8 +262,8 @@ func.func @too_few_dilations(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %
 // -----
 
 func.func @too_few_dilations_of_the_image(%x: tensor<1x8x9x3xf32>, %w: tensor<3x3x3x4xf32>, %p: tensor<2x2xi32>) {
-  // expected-error @below {{'stablehlo.dynamic_conv' op lhs_dilate has 3 entries, but the window has 2 dims}}
-  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, lhs_dilation = array<i64: 1, 2, 3>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
+  // expected-error @below {{'stablehlo.dynamic_conv' op lhs_dilate has 1 entries, but the window has 2 dims}}
+  %0 = "stablehlo.dynamic_conv"(%x, %w, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, lhs_dilation = array<i64: 1>}> : (tensor<1x8x9x3xf32>, tensor<3x3x3x4xf32>, tensor<2x2xi32>) -> tensor<1x?x?x4xf32>
   return
 }
 

@@ -254,6 +254,8 @@ static LogicalResult verifyGroups(const Reporter &report, OpT op) {
 /// padding.
 template <typename OpT>
 static LogicalResult verifyRolesAndWindow(const Reporter &report, OpT op) {
+  // What JAX exports of windows of one dim may have the lists of two.
+  constexpr bool allowsMore = std::is_same_v<OpT, DynamicConvOp>;
   ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
   int64_t spatialRank = dims.getInputSpatialDimensions().size();
   if (failed(verifyRoles(report, "input", dims.getInputBatchDimension(),
@@ -271,9 +273,10 @@ static LogicalResult verifyRolesAndWindow(const Reporter &report, OpT op) {
                          op.getType().getRank())))
     return failure();
   auto verifyList = [&](StringRef name, const auto &list) {
-    return !list ? success()
-                 : verifyLength(report, name, list->size(), spatialRank,
-                                "the window");
+    int64_t size = list ? list->size() : spatialRank;
+    return allowsMore && size > spatialRank
+               ? success()
+               : verifyLength(report, name, size, spatialRank, "the window");
   };
   return failure(failed(verifyList("stride", op.getWindowStrides())) ||
                  failed(verifyList("lhs_dilate", op.getLhsDilation())) ||
