@@ -35,7 +35,7 @@ LogicalResult Refiner::openExtents(BlockArgument argument) {
       return emitUnsupported(main, "has more than ")
              << nextPrime - 1 << " open extents; give shapes of some arguments";
     } else {
-      size = placeholders->primes[place][placeholders->others];
+      size = placeholders->primes[place][placeholders->setIndex()];
     }
     extents.addDim(number, dim, size);
   }
@@ -432,16 +432,16 @@ int64_t Refiner::countCollisions(const Extents &named) const {
 std::optional<int64_t> Refiner::collisionsAt(size_t shift) const {
   Extents moved;
   const auto &primes = placeholders->primes;
+  size_t set = placeholders->setIndex();
   for (int64_t id = 0; id < walked.size(); ++id) {
     const ExtentExpr &expr = walked[id];
     std::optional<int64_t> made;
     if (expr.kind == ExtentKind::Dim) {
       for (size_t i = 0; i + shift < primes.size() && !made; ++i)
-        if (int64_t prime = primes[i][placeholders->others];
-            expr.placeholder % prime == 0)
-          made = moved.addDim(expr.operands[0], expr.operands[1],
-                              expr.placeholder / prime *
-                                  primes[i + shift][placeholders->others]);
+        if (int64_t prime = primes[i][set]; expr.placeholder % prime == 0)
+          made =
+              moved.addDim(expr.operands[0], expr.operands[1],
+                           expr.placeholder / prime * primes[i + shift][set]);
     } else if (expr.kind == ExtentKind::Constant) {
       made = moved.addConstant(expr.placeholder);
     } else {

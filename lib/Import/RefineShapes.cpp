@@ -372,12 +372,12 @@ struct RefineShapesPass final
   /// looks for a way in which fewer are; the last are to rename extents, as
   /// `renamingsOf` says of the best of the others.
   FailureOr<Walk>
-  walkOpen(func::FuncOp main, bool others,
+  walkOpen(func::FuncOp main, PlaceholderSet set,
            function_ref<std::vector<Renaming>(Refiner &)> renamingsOf) {
     std::set<int64_t> numbers = numbersOf(main);
     auto kept = std::make_unique<Placeholders>();
     Placeholders &placeholders = *kept;
-    placeholders.others = others;
+    placeholders.set = set;
     int64_t most = kMostPlaceholder;
     placeholders.primes = primesUpTo(most);
     OtherWays ways;
@@ -452,7 +452,7 @@ struct RefineShapesPass final
         placeholders = Placeholders();
         placeholders.primes = primesUpTo(most);
         placeholders.firstPrime = first;
-        placeholders.others = others;
+        placeholders.set = set;
         ways = {};
         renames = isWithNames = false;
         continue;
@@ -511,7 +511,8 @@ struct RefineShapesPass final
   std::vector<Renaming> usualRenaming(func::FuncOp main) {
     ScopedDiagnosticHandler quiet(&getContext(),
                                   [](Diagnostic &) { return success(); });
-    FailureOr<Walk> usual = walkOpen(main, /*others=*/false, renamingsToTry);
+    FailureOr<Walk> usual =
+        walkOpen(main, PlaceholderSet::Usual, renamingsToTry);
     if (failed(usual))
       return {};
     usual->open.erase();
@@ -524,8 +525,9 @@ struct RefineShapesPass final
   }
 
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
-    FailureOr<Walk> walk = walkOpen(main, others, [&](Refiner &refiner) {
-      if (!others)
+    bool isUsual = placeholders == PlaceholderSet::Usual;
+    FailureOr<Walk> walk = walkOpen(main, placeholders, [&](Refiner &refiner) {
+      if (isUsual)
         return renamingsToTry(refiner);
       return refiner.findRenamings().empty() ? std::vector<Renaming>()
                                              : usualRenaming(main);
@@ -534,7 +536,7 @@ struct RefineShapesPass final
       return failure();
     // Of other placeholders all numbers are compared with those of the usual
     // ones, which were.
-    if (!others &&
+    if (isUsual &&
         failed(check(main, walk->open, *walk->refiner, *walk->placeholders)))
       return failure();
     walk->refiner->putSlices();

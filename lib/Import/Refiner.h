@@ -13,6 +13,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Import/PlaceholderSet.h"
 #include "shardc/Layout/Extents.h"
 #include <array>
 #include <functional>
@@ -45,20 +46,23 @@ using Renaming = std::map<std::vector<int64_t>, std::map<int64_t, int64_t>>;
 /// the two they are (RefineChoices.cpp).
 using Choices = std::map<std::vector<int64_t>, int64_t>;
 
+/// A number of each PlaceholderSet.
+using PlaceholderNumbers = std::array<int64_t, 3>;
+
 /// What stands for the extents of arguments.
 struct Placeholders {
   /// By argument and dim; those without an entry get the next prime.
   std::map<std::pair<int64_t, int64_t>, int64_t> fixed;
-  /// Two of each: the usual one, and another one.
-  std::vector<std::array<int64_t, 2>> primes;
+  std::vector<PlaceholderNumbers> primes;
   size_t firstPrime = 0;
-  /// Take the other ones.
-  bool others = false;
+  PlaceholderSet set = PlaceholderSet::Usual;
   /// Padding that is known below is the op's own; else it is put in front, as
   /// an extent that others can be told from.
   bool keepsPadding = false;
   Renaming renamed;
   Choices choices;
+
+  size_t setIndex() const { return static_cast<size_t>(set); }
 };
 
 /// Placeholders are as large as can be, since small ones are beside numbers
@@ -67,10 +71,10 @@ struct Placeholders {
 inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
                          kLeastPlaceholder = 3 << 10;
 
-/// Pairs of primes up to `most`, which stand for extents: of which neither a
-/// few times nor a half, a third or a quarter is beside a number that programs
-/// have, or beside a few times another one of them.
-std::vector<std::array<int64_t, 2>> primesUpTo(int64_t most);
+/// Numbers up to about `most`, which stand for extents: of which neither a few
+/// times nor a half, a third or a quarter is beside a number that programs
+/// have, or beside a few times another one of the same set.
+std::vector<PlaceholderNumbers> primesUpTo(int64_t most);
 
 /// A dim of an op that pads, by numbers that may follow from open extents.
 struct PaddedDim {

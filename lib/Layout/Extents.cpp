@@ -216,6 +216,21 @@ std::optional<LinearExtent> Extents::find(int64_t number) const {
   return search.found();
 }
 
+std::vector<LinearExtent> Extents::readings(int64_t number) const {
+  std::vector<LinearExtent> found;
+  if (number == INT64_MIN)
+    return found;
+  int64_t sign = number < 0 ? -1 : 1;
+  for (int64_t i = 0; i < size(); ++i) {
+    Search search(sign * number, least);
+    search.visit(i, extents[i].kind, extents[i].placeholder);
+    if (std::optional<LinearExtent> reading = search.found())
+      found.push_back(
+          {i, sign * reading->coefficient, sign * reading->constant});
+  }
+  return found;
+}
+
 bool shardc::isOpenAmong(std::span<const int64_t> words, int64_t number) {
   number = number < 0 && number != INT64_MIN ? -number : number;
   if (number < Extents::least / 2)

@@ -175,9 +175,9 @@ LogicalResult shardc::compileToLocal(ModuleOp module,
     }));
   };
   std::array local{buildRaiseStage, buildPropagateStage, buildPartitionStage};
-  OwningOpRef<ModuleOp> twin;
+  OwningOpRef<ModuleOp> original;
   if (!options.dynamic.empty())
-    twin = module.clone();
+    original = module.clone();
   if (failed(runAll(module, std::array{buildImportStage})))
     return failure();
   bool isOpen = llvm::any_of(module.getOps<spmd::MeshOp>(), [](auto mesh) {
@@ -185,19 +185,20 @@ LogicalResult shardc::compileToLocal(ModuleOp module,
   });
   if (failed(runAll(module, local)))
     return failure();
-  if (isOpen) {
+  auto twinOf = [&](PlaceholderSet placeholders) -> OwningOpRef<ModuleOp> {
     // Whatever it has to say has been said.
     ScopedDiagnosticHandler quiet(module.getContext(),
                                   [](Diagnostic &) { return success(); });
-    if (failed(runAll(*twin, std::array{buildImportStageForTwin})) ||
+    OwningOpRef<ModuleOp> twin = original->clone();
+    auto import = [&](OpPassManager &pm, const StageOptions &options) {
+      buildImportStageForTwin(pm, options, placeholders);
+    };
+    if (failed(runAll(*twin, std::array{import})) ||
         failed(runAll(*twin, local)))
-      twin = {};
-  }
-  if (isOpen && !twin)
-    return emitUnsupported(module)
-           << "extents of the program's arguments cannot be left open; give "
-              "their shapes (--shapes)";
-  if (isOpen && failed(checkOpenExtents(module, *twin)))
+      return {};
+    return twin;
+  };
+  if (isOpen && failed(checkOpenExtents(module, twinOf)))
     return failure();
   if (failed(runAll(module, std::array{buildCommunicateStage})))
     return failure();

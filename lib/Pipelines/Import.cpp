@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace shardc;
 
 static void buildImport(OpPassManager &pm, const StageOptions &options,
-                        bool otherPlaceholders) {
+                        PlaceholderSet placeholders) {
   // Manual regions of older forms are calls between custom calls.
   pm.addPass(createConvertForeignShardingsPass());
   pm.addPass(createExtendImportPass({ImportStep::BeforeCalls}));
@@ -29,7 +29,7 @@ static void buildImport(OpPassManager &pm, const StageOptions &options,
   // open, as placeholders.
   bool openExtents = !options.dynamic.empty();
   pm.addPass(
-      createRefineShapesPass({options.shapes, openExtents, otherPlaceholders}));
+      createRefineShapesPass({options.shapes, openExtents, placeholders}));
   // Ops that have no sharding rule become ops that do.
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
@@ -56,10 +56,11 @@ static void buildImport(OpPassManager &pm, const StageOptions &options,
 }
 
 void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
-  buildImport(pm, options, /*otherPlaceholders=*/false);
+  buildImport(pm, options, PlaceholderSet::Usual);
 }
 
 void shardc::buildImportStageForTwin(OpPassManager &pm,
-                                     const StageOptions &options) {
-  buildImport(pm, options, /*otherPlaceholders=*/true);
+                                     const StageOptions &options,
+                                     PlaceholderSet placeholders) {
+  buildImport(pm, options, placeholders);
 }

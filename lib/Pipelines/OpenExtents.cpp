@@ -2,9 +2,17 @@
 //
 // A number of a compiled program says by its value which open extent it follows
 // from (shardc/Layout/Extents.h). One that came out of a division, or of some
-// estimate, may follow from an extent and not say so. It is another one where
-// the placeholders are others: the local views of both are compared number by
-// number.
+// estimate, may follow from an extent and not say so, or seem to follow from
+// another one: beside an odd placeholder n the number n - 1 is also two halves
+// of n. So the program is compiled once more with other placeholders, of other
+// remainders, and what each number is said to follow from has to be what it is
+// there:
+//
+//     n = 225383, n / 2 = 112691:   225382 is read as 2 (n / 2)
+//     n = 225614, n / 2 = 112807:   225613 there; 2 (n / 2) is 225614: refused
+//
+// Local views are compared as lists of words: names of ops and attributes, and
+// numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenExtents.h"
@@ -15,134 +23,138 @@
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <set>
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
 namespace {
-class Comparison {
-public:
-  Comparison(Extents here, Extents there)
-      : here(std::move(here)), there(std::move(there)) {}
+/// What has to be equal in both programs, by its address; or, without one, a
+/// number that may follow from extents.
+struct Word {
+  const void *name = nullptr;
+  int64_t number = 0;
+};
 
-  bool same(Operation *a, Operation *b) const {
-    if ((a->getName() != b->getName() &&
-         !(isExchangeBoundLate(a) && isExchangeBoundLate(b))) ||
-        a->getNumOperands() != b->getNumOperands() ||
-        a->getNumResults() != b->getNumResults() ||
-        a->getAttrs().size() != b->getAttrs().size())
-      return false;
-    for (auto [x, y] : llvm::zip(a->getResultTypes(), b->getResultTypes()))
-      if (!same(x, y))
-        return false;
-    for (auto [x, y] : llvm::zip(a->getAttrs(), b->getAttrs())) {
-      auto lookup = dyn_cast<LookupOp>(a);
+/// The name of an attribute that is not there.
+static constexpr char noAttribute = 0;
+
+/// One op without its regions.
+class Words {
+public:
+  explicit Words(Operation *op) {
+    addName(nameOf(op));
+    addCount(op->getNumOperands());
+    addCount(op->getNumResults());
+    for (Type type : op->getResultTypes())
+      add(type);
+    auto lookup = dyn_cast<LookupOp>(op);
+    addCount(op->getAttrs().size());
+    for (NamedAttribute attribute : op->getAttrs()) {
+      addName(attribute.getName().getAsOpaquePointer());
       bool isOfOneBinding = lookup && lookup.getFormula() &&
-                            x.getName() == lookup.getTableAttrName();
-      if (x.getName() != y.getName() ||
-          (!isOfOneBinding && !same(x.getValue(), y.getValue())))
-        return false;
+                            attribute.getName() == lookup.getTableAttrName();
+      if (!isOfOneBinding)
+        add(attribute.getValue());
     }
-    return true;
   }
+  ArrayRef<Word> get() const { return words; }
 
 private:
-  /// Its name says whether those who exchange are neighbours in one binding.
-  static bool isExchangeBoundLate(Operation *op) {
-    return isa<HaloExchangeOp, RebalanceOp>(op) &&
-           isBoundLate(cast<ExchangeOpInterface>(op).getDims());
+  /// Whether those who exchange are neighbours is so in one binding.
+  static const void *nameOf(Operation *op) {
+    OperationName name = op->getName();
+    if (isa<HaloExchangeOp, RebalanceOp>(op) &&
+        isBoundLate(cast<ExchangeOpInterface>(op).getDims()))
+      name = OperationName(RebalanceOp::getOperationName(), op->getContext());
+    return name.getAsOpaquePointer();
   }
-  bool same(int64_t a, int64_t b) const {
-    std::optional<LinearExtent> x = here.find(a), y = there.find(b);
-    if (!x || !y)
-      return !x && !y && a == b;
-    return x->extent == y->extent && x->coefficient == y->coefficient &&
-           x->constant == y->constant;
+  void addName(const void *name) { words.push_back({name, 0}); }
+  void addCount(size_t count) {
+    words.push_back({nullptr, static_cast<int64_t>(count)});
   }
-  bool same(ArrayRef<int64_t> a, ArrayRef<int64_t> b) const {
-    return a.size() == b.size() &&
-           llvm::all_of(llvm::zip(a, b), [&](auto pair) {
-             return same(std::get<0>(pair), std::get<1>(pair));
-           });
+  void add(ArrayRef<int64_t> numbers) {
+    addCount(numbers.size());
+    for (int64_t number : numbers)
+      words.push_back({nullptr, number});
   }
-  template <typename List> bool sameAll(List a, List b) const {
-    return a.size() == b.size() &&
-           llvm::all_of(llvm::zip(a, b), [&](auto pair) {
-             return same(Attribute(std::get<0>(pair)),
-                         Attribute(std::get<1>(pair)));
-           });
+  template <typename List> void addAll(List list) {
+    addCount(list.size());
+    for (auto each : list)
+      add(each);
   }
-  bool same(Type a, Type b) const {
-    auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
-    if (!x || !y)
-      return a == b;
-    return x.getElementType() == y.getElementType() &&
-           same(x.getShape(), y.getShape());
+  void addAxes(ArrayRef<StringAttr> axes) {
+    addCount(axes.size());
+    for (StringAttr axis : axes)
+      addName(axis.getAsOpaquePointer());
   }
-  bool same(Attribute a, Attribute b) const;
+  void add(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return addName(type.getAsOpaquePointer());
+    addName(tensor.getElementType().getAsOpaquePointer());
+    add(tensor.getShape());
+  }
+  void add(Attribute attribute);
 
-  Extents here, there;
+  SmallVector<Word> words;
 };
 } // namespace
 
 /// Numbers beside a formula are of one binding; words name sizes for people.
-bool Comparison::same(Attribute a, Attribute b) const {
-  if (a == b && !isa_and_nonnull<FormulaAttr, DimExchangeAttr, TypeAttr,
-                                 DenseI64ArrayAttr, IntegerAttr>(a))
-    return true;
-  if (!a || !b || a.getTypeID() != b.getTypeID())
-    return false;
-  if (isa<StringAttr, MeshAttr>(a))
-    return true;
-  if (auto x = dyn_cast<FormulaAttr>(a)) {
-    auto y = cast<FormulaAttr>(b);
-    return x.getKind() == y.getKind() && same(x.getNumbers(), y.getNumbers()) &&
-           sameAll(x.getOperands(), y.getOperands());
-  }
-  if (auto x = dyn_cast<DimExchangeAttr>(a)) {
-    auto y = cast<DimExchangeAttr>(b);
-    if (x.getDim() != y.getDim() || x.getAxes() != y.getAxes() ||
-        bool(x.getOwnedFormula()) != bool(y.getOwnedFormula()))
-      return false;
-    if (!x.getOwnedFormula())
-      return same(x.getOwned(), y.getOwned()) &&
-             same(x.getNeeded(), y.getNeeded());
-    return same(x.getOwnedFormula(), y.getOwnedFormula()) &&
-           same(x.getNeededFormula(), y.getNeededFormula());
-  }
-  if (auto x = dyn_cast<DimShardingAttr>(a)) {
-    auto y = cast<DimShardingAttr>(b);
-    if (x.getAxes() != y.getAxes() ||
-        bool(x.getFormula()) != bool(y.getFormula()))
-      return false;
-    if (x.getFormula())
-      return same(x.getFormula(), y.getFormula());
-    // Of an open extent these say nothing (DimShardingAttr::getBoundaries).
-    return bool(x.getSizes()) == bool(y.getSizes());
-  }
-  if (auto x = dyn_cast<ShardingAttr>(a))
-    return sameAll(x.getDims(), cast<ShardingAttr>(b).getDims());
-  if (auto x = dyn_cast<TypeAttr>(a))
-    return same(x.getValue(), cast<TypeAttr>(b).getValue());
-  if (auto x = dyn_cast<ArrayAttr>(a))
-    return sameAll(x.getValue(), cast<ArrayAttr>(b).getValue());
-  if (auto x = dyn_cast<DictionaryAttr>(a)) {
-    auto y = cast<DictionaryAttr>(b);
-    return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [&](auto p) {
-             return std::get<0>(p).getName() == std::get<1>(p).getName() &&
-                    same(std::get<0>(p).getValue(), std::get<1>(p).getValue());
-           });
-  }
-  if (auto x = dyn_cast<DenseI64ArrayAttr>(a))
-    return same(x.asArrayRef(), cast<DenseI64ArrayAttr>(b).asArrayRef());
-  if (auto x = dyn_cast<IntegerAttr>(a)) {
-    const APInt &y = cast<IntegerAttr>(b).getValue();
-    if (x.getValue().getSignificantBits() > 64 || y.getSignificantBits() > 64)
-      return x.getValue() == y;
-    return same(x.getValue().getSExtValue(), y.getSExtValue());
-  }
-  return false;
+void Words::add(Attribute attribute) {
+  if (!attribute)
+    return addName(&noAttribute);
+  addName(attribute.getTypeID().getAsOpaquePointer());
+  TypeSwitch<Attribute>(attribute)
+      .Case<StringAttr, MeshAttr>([](auto) {})
+      .Case([&](FormulaAttr formula) {
+        addCount(static_cast<size_t>(formula.getKind()));
+        add(formula.getNumbers());
+        addAll(formula.getOperands());
+      })
+      .Case([&](DimExchangeAttr dim) {
+        addCount(dim.getDim());
+        addCount(static_cast<size_t>(dim.getPadding()));
+        addAxes(dim.getAxes());
+        bool hasFormula = bool(dim.getOwnedFormula());
+        addCount(hasFormula);
+        if (hasFormula) {
+          add(dim.getOwnedFormula());
+          add(dim.getNeededFormula());
+        } else {
+          add(dim.getOwned());
+          add(dim.getNeeded());
+        }
+      })
+      .Case([&](DimShardingAttr dim) {
+        addAxes(dim.getAxes());
+        // Sizes of an open extent say nothing (DimShardingAttr::getBoundaries).
+        addCount(dim.getFormula() ? 2 : bool(dim.getSizes()));
+        if (dim.getFormula())
+          add(dim.getFormula());
+      })
+      .Case([&](ShardingAttr sharding) { addAll(sharding.getDims()); })
+      .Case([&](TypeAttr type) { add(type.getValue()); })
+      .Case([&](ArrayAttr list) { addAll(list.getValue()); })
+      .Case([&](DictionaryAttr entries) {
+        addCount(entries.size());
+        for (NamedAttribute entry : entries) {
+          addName(entry.getName().getAsOpaquePointer());
+          add(entry.getValue());
+        }
+      })
+      .Case([&](DenseI64ArrayAttr list) { add(list.asArrayRef()); })
+      .Case([&](IntegerAttr number) {
+        addName(number.getType().getAsOpaquePointer());
+        if (number.getValue().getSignificantBits() > 64)
+          addName(number.getAsOpaquePointer());
+        else
+          add(ArrayRef(number.getValue().getSExtValue()));
+      })
+      .Default([&](Attribute other) { addName(other.getAsOpaquePointer()); });
 }
 
 static Extents extentsOf(ModuleOp module) {
@@ -151,23 +163,197 @@ static Extents extentsOf(ModuleOp module) {
   return {};
 }
 
-LogicalResult shardc::checkOpenExtents(ModuleOp module, ModuleOp twin) {
-  SmallVector<Operation *> ops, others;
-  for (auto [from, list] : {std::pair(module, &ops), std::pair(twin, &others)})
-    for (auto function : from.getOps<func::FuncOp>())
-      function.walk<WalkOrder::PreOrder>(
-          [list = list](Operation *op) { list->push_back(op); });
-  Comparison comparison(extentsOf(module), extentsOf(twin));
-  for (size_t i = 0; i < ops.size(); ++i) {
-    if (isa<func::FuncOp>(ops[i]))
-      continue;
-    if (i < others.size() && comparison.same(ops[i], others[i]))
-      continue;
-    return emitUnsupported(ops[i])
-           << "'" << ops[i]->getName() << "' at "
-           << userLocation(ops[i]->getLoc())
-           << ": its local form follows from open extents in a way that is not "
-              "known; give shapes of the arguments (--shapes)";
+/// The values of `extents`, where dims are the placeholders that they have in
+/// `placeholders`.
+static std::vector<int64_t> valuesOf(Extents extents,
+                                     const Extents &placeholders) {
+  std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+  for (int64_t i = 0; i < placeholders.size(); ++i)
+    if (const ExtentExpr &dim = placeholders[i]; dim.kind == ExtentKind::Dim)
+      dims[{dim.operands[0], dim.operands[1]}] = dim.placeholder;
+  extents.conditions.clear();
+  std::string error;
+  std::vector<int64_t> values = extents.evaluate(dims, error);
+  values.resize(extents.size(), 0);
+  return values;
+}
+
+/// What stands for each of `extents`, or would if it had a number.
+static std::vector<int64_t> placeholdersOf(const Extents &extents) {
+  std::vector<int64_t> values = valuesOf(extents, extents);
+  for (int64_t i = 0; i < extents.size(); ++i)
+    if (int64_t placeholder = extents[i].placeholder)
+      values[i] = placeholder;
+  return values;
+}
+
+/// Whether placeholders of a twin meet what the program asks of extents as
+/// those of `here` do. Of a program that runs for odd n alone, since it has one
+/// number for n and 2 (n / 2) + 1, even ones do not.
+static bool allows(const Extents &here, const Extents &there) {
+  std::vector<int64_t> values = valuesOf(here, here),
+                       others = valuesOf(here, there);
+  return llvm::none_of(here.conditions, [&](const ExtentCondition &condition) {
+    return values[condition.extent] != 0 && others[condition.extent] == 0;
+  });
+}
+
+static SmallVector<Operation *> opsOf(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa<func::FuncOp>(op))
+        ops.push_back(op);
+    });
+  return ops;
+}
+
+namespace {
+/// Of two ops in each other's place: whether they are of the same form, and
+/// their numbers as they are read, the more alike the later.
+enum class Likeness {
+  Other,   ///< not of the same form
+  Misread, ///< with a number that follows from something else than it says
+  Unlike,  ///< with a number that is another one for any known reason
+  Same
+};
+
+/// Numbers of a program, and what they are in its twin.
+class Comparison {
+public:
+  Comparison(ModuleOp module, ModuleOp twin)
+      : here(extentsOf(module)), valuesThere(placeholdersOf(extentsOf(twin))) {}
+
+  /// What `number` is in the twin if it follows from what it is read as.
+  int64_t expected(int64_t number) const {
+    std::optional<LinearExtent> reading = here.find(number);
+    return reading ? inTwin(*reading) : number;
   }
-  return success();
+  Likeness compare(ArrayRef<Word> a, ArrayRef<Word> b) const {
+    if (a.size() != b.size() || llvm::any_of(llvm::zip(a, b), [](auto pair) {
+          return std::get<0>(pair).name != std::get<1>(pair).name;
+        }))
+      return Likeness::Other;
+    Likeness likeness = Likeness::Same;
+    for (auto [word, other] : llvm::zip(a, b)) {
+      if (expected(word.number) == other.number)
+        continue;
+      likeness = Likeness::Unlike;
+      for (const LinearExtent &reading : here.readings(word.number))
+        if (inTwin(reading) == other.number)
+          return Likeness::Misread;
+    }
+    return likeness;
+  }
+
+private:
+  int64_t inTwin(const LinearExtent &reading) const {
+    return reading.extent < static_cast<int64_t>(valuesThere.size())
+               ? reading.coefficient * valuesThere[reading.extent] +
+                     reading.constant
+               : INT64_MIN;
+  }
+
+  Extents here;
+  std::vector<int64_t> valuesThere;
+};
+} // namespace
+
+/// An op of `module` that is not the same in `twin`; null where all are.
+static Operation *findUnlikeTwin(ModuleOp module, ModuleOp twin) {
+  SmallVector<Operation *> ops = opsOf(module), others = opsOf(twin);
+  Comparison comparison(module, twin);
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (i >= others.size() ||
+        comparison.compare(Words(ops[i]).get(), Words(others[i]).get()) !=
+            Likeness::Same)
+      return ops[i];
+  return nullptr;
+}
+
+namespace {
+/// The ops of two programs side by side, with as many in each other's place
+/// that are the same as can be.
+class Alignment {
+public:
+  Alignment(ModuleOp module, ModuleOp twin)
+      : comparison(module, twin), ops(opsOf(module)) {
+    for (Operation *op : ops)
+      words.emplace_back(op);
+    for (Operation *op : opsOf(twin))
+      others.emplace_back(op);
+    if (words.size() * others.size() > mostPairs)
+      return;
+    best.assign((words.size() + 1) * (others.size() + 1), 0);
+    for (size_t i = words.size(); i-- > 0;)
+      for (size_t j = others.size(); j-- > 0;)
+        bestFrom(i, j) = std::max(
+            {bestFrom(i + 1, j), bestFrom(i, j + 1), bestTogether(i, j)});
+  }
+
+  /// The first op that is misread; the first of all where there are too many.
+  Operation *findMisread() {
+    if (best.empty())
+      return ops.front();
+    for (size_t i = 0, j = 0; i < words.size() && j < others.size();) {
+      if (bestFrom(i, j) == bestFrom(i + 1, j)) {
+        ++i;
+      } else if (bestFrom(i, j) == bestFrom(i, j + 1)) {
+        ++j;
+      } else {
+        if (likeness(i, j) == Likeness::Misread)
+          return ops[i];
+        ++i;
+        ++j;
+      }
+    }
+    return nullptr;
+  }
+
+private:
+  static constexpr size_t mostPairs = size_t(1) << 24;
+
+  Likeness likeness(size_t i, size_t j) const {
+    return comparison.compare(words[i].get(), others[j].get());
+  }
+  /// What ops from these on are worth.
+  int32_t &bestFrom(size_t i, size_t j) {
+    return best[i * (others.size() + 1) + j];
+  }
+  /// The same with these two in each other's place.
+  int32_t bestTogether(size_t i, size_t j) {
+    Likeness alike = likeness(i, j);
+    if (alike == Likeness::Other)
+      return 0;
+    return bestFrom(i + 1, j + 1) + (alike == Likeness::Same ? 8 : 1);
+  }
+
+  Comparison comparison;
+  SmallVector<Operation *> ops;
+  std::vector<Words> words, others;
+  std::vector<int32_t> best;
+};
+} // namespace
+
+LogicalResult shardc::checkOpenExtents(
+    ModuleOp module,
+    function_ref<OwningOpRef<ModuleOp>(PlaceholderSet)> twinOf) {
+  OwningOpRef<ModuleOp> even = twinOf(PlaceholderSet::Even);
+  if (even && !findUnlikeTwin(module, *even))
+    return success();
+  // Of even numbers 2 (n / 2) is n, and a slice between the two is not there.
+  OwningOpRef<ModuleOp> odd = twinOf(PlaceholderSet::Odd);
+  if (!odd || !even)
+    return emitUnsupported(module)
+           << "extents of the program's arguments cannot be left open; give "
+              "their shapes (--shapes)";
+  Operation *op = findUnlikeTwin(module, *odd);
+  if (!op && allows(extentsOf(module), extentsOf(*even)))
+    op = Alignment(module, *even).findMisread();
+  if (!op)
+    return success();
+  return emitUnsupported(op)
+         << "'" << op->getName() << "' at " << userLocation(op->getLoc())
+         << ": its local form follows from open extents in a way that is not "
+            "known; give shapes of the arguments (--shapes)";
 }

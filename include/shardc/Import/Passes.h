@@ -8,6 +8,7 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Import/DialectInterface.h"
+#include "shardc/Import/PlaceholderSet.h"
 #include <string>
 
 namespace shardc {

@@ -146,8 +146,12 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
                         "Shapes of arguments, by number or name: 0=8x6;x=4x4.">,
                  Option<"open", "open", "bool", /*default=*/"false",
                         "Leave extents open that no shape gives.">,
-                 Option<"others", "others", "bool", /*default=*/"false",
-                        "Use other placeholders for open extents than usual.">];
+                 Option<"placeholders", "placeholders", "::shardc::PlaceholderSet",
+                        /*default=*/"::shardc::PlaceholderSet::Usual", "Numbers that stand for open extents.",
+                        [{::llvm::cl::values(
+                          clEnumValN(::shardc::PlaceholderSet::Usual, "usual", "Primes."),
+                          clEnumValN(::shardc::PlaceholderSet::Even, "even", "Even numbers, with other remainders."),
+                          clEnumValN(::shardc::PlaceholderSet::Odd, "odd", "Other primes."))}]>];
   let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }

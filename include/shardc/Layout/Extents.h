@@ -102,6 +102,9 @@ public:
   /// it is.
   std::optional<LinearExtent> find(int64_t number) const;
   bool isOpen(int64_t number) const { return find(number).has_value(); }
+  /// All that it could follow from. Beside an odd placeholder n of two halves
+  /// h = n / 2 the number n - 1 is 2 h as well: `find` takes one of them.
+  std::vector<LinearExtent> readings(int64_t number) const;
 
   /// All extents, where dims of arguments, by (argument, dim), have these; or,
   /// in `error`, what cannot be, or the condition that does not hold.

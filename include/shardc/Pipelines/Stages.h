@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardc/Import/PlaceholderSet.h"
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -117,7 +118,8 @@ struct StageOptions {
 
 /// The same, with other placeholders for open extents.
 void buildImportStageForTwin(mlir::OpPassManager &pm,
-                             const StageOptions &options);
+                             const StageOptions &options,
+                             PlaceholderSet placeholders);
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// Patterns of ops to ops that say what they mean.
 void buildRaiseStage(mlir::OpPassManager &pm, const StageOptions &options);

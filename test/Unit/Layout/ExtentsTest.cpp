@@ -2,6 +2,7 @@
 #include "shardc/Layout/Extents.h"
 #include "shardc/Layout/ExtentSums.h"
 #include "shardc/Layout/Formula.h"
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -48,6 +49,24 @@ TEST(Extents, OtherNumbersAreWhatTheyAre) {
                          int64_t(32000), int64_t(50257), int64_t(1) << 20,
                          int64_t(1) << 40, INT64_MAX, INT64_MIN})
     EXPECT_EQ(sample.resolve(number, 7, 5), number) << number;
+}
+
+TEST(Extents, ANumberMayFollowFromTwoExtents) {
+  Sample sample;
+  auto readingsOf = [&](int64_t number) {
+    std::vector<std::array<int64_t, 3>> found;
+    for (const LinearExtent &reading : sample.extents.readings(number))
+      found.push_back({reading.extent, reading.coefficient, reading.constant});
+    return found;
+  };
+  using Readings = std::vector<std::array<int64_t, 3>>;
+  EXPECT_EQ(readingsOf(225382),
+            (Readings{{sample.n, 1, -1}, {sample.half, 2, 0}}));
+  EXPECT_EQ(readingsOf(-225382),
+            (Readings{{sample.n, -1, 1}, {sample.half, -2, 0}}));
+  EXPECT_EQ(readingsOf(246713), (Readings{{sample.m, 1, 0}}));
+  EXPECT_EQ(readingsOf(12), Readings());
+  EXPECT_EQ(readingsOf(INT64_MIN), Readings());
 }
 
 TEST(Extents, ConstantsAreFolded) {

@@ -27,6 +27,44 @@ func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 }
 )mlir";
 
+/// Windows of two of `?` numbers, two apart, and how many numbers there are.
+static constexpr const char *windows = R"mlir(
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<i32>, tensor<?xf32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %windows = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %n, %windows : tensor<i32>, tensor<?xf32>
+}
+)mlir";
+
+/// The same, and the last 2 (n / 2) of them: all, where they are even.
+static constexpr const char *lastWindows = R"mlir(
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<i32>, tensor<?xf32>, tensor<?xf32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %half = stablehlo.divide %n, %two : tensor<i32>
+  %even = stablehlo.multiply %half, %two : tensor<i32>
+  %rest = stablehlo.subtract %n, %even : tensor<i32>
+  %start = stablehlo.reshape %rest : (tensor<i32>) -> tensor<1xi32>
+  %end = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %last = stablehlo.real_dynamic_slice %x, %start, %end, %one : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %windows = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %n, %windows, %last : tensor<i32>, tensor<?xf32>, tensor<?xf32>
+}
+)mlir";
+
 /// What is said of the program, compiled as far as the local view; empty where
 /// it is taken. `edit`: what is done to it before it is partitioned.
 static std::string compile(PlantAfter::Plant edit = {},
@@ -65,6 +103,27 @@ TEST(OpenExtents, ANumberThatSaysNotWhatItFollowsFromIsRefused) {
   };
   EXPECT_NE(compile(halve).find(
                 "follows from open extents in a way that is not known"),
+            std::string::npos);
+}
+
+/// n - 1, which beside an odd placeholder is also 2 (n / 2).
+static void takeOneLess(ModuleOp module) {
+  module.walk(
+      [](spmd::ExtentOp op) { op.setPlaceholder(op.getPlaceholder() - 1); });
+}
+
+TEST(OpenExtents, ANumberThatIsTwoExtentsOfOddPlaceholdersIsRefused) {
+  EXPECT_EQ(compile({}, /*reproducible=*/false, windows), "");
+  EXPECT_NE(compile(takeOneLess, /*reproducible=*/false, windows)
+                .find("'local.lookup' at -:3: its local form follows"),
+            std::string::npos);
+}
+
+/// With even placeholders there is no slice: the program has other ops.
+TEST(OpenExtents, SoItIsAmongOpsThatEvenPlaceholdersHaveNot) {
+  EXPECT_EQ(compile({}, /*reproducible=*/false, lastWindows), "");
+  EXPECT_NE(compile(takeOneLess, /*reproducible=*/false, lastWindows)
+                .find("'local.lookup' at -:3: its local form follows"),
             std::string::npos);
 }
 
