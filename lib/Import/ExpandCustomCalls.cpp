@@ -44,24 +44,31 @@ static InFlightDiagnostic refuse(CustomCallOp call) {
 
 /// The k best along one dim, by a comparator that the call names: here exactly,
 /// which is among the answers that the approximation may give. Operands: n
-/// tensors, then n initial values, which an exact answer does not need.
+/// tensors, then n initial values, which an exact answer does not need, then,
+/// where results have dynamic dims, the n results' shapes.
 static LogicalResult expandApproxTopK(CustomCallOp call) {
   DictionaryAttr config = configOf(call);
   auto dimAttr =
       config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
   size_t count = call.getNumResults();
-  if (!dimAttr || call.getInputs().size() != 2 * count || count == 0)
+  size_t operands = call.getInputs().size();
+  if (!dimAttr || count == 0 ||
+      (operands != 2 * count && operands != 3 * count))
     return refuse(call) << "has " << call.getInputs().size() << " operands and "
                         << count
                         << " results, expected n tensors, n initial values, n "
                            "results and a reduction_dim";
+  OperandRange shapes = call.getInputs().drop_front(2 * count);
   OperandRange inputs = call.getInputs().take_front(count);
   int64_t dim = dimAttr.getInt();
   for (auto [input, result] : llvm::zip(inputs, call.getResults())) {
     auto from = dyn_cast<RankedTensorType>(input.getType()),
          to = dyn_cast<RankedTensorType>(result.getType());
     if (!from || !to || from.getRank() != to.getRank() || dim < 0 ||
-        dim >= from.getRank() || to.getDimSize(dim) > from.getDimSize(dim))
+        dim >= from.getRank() ||
+        (!from.isDynamicDim(dim) &&
+         to.getDimSize(dim) > from.getDimSize(dim)) ||
+        (!to.hasStaticShape() && shapes.empty()))
       return refuse(call) << "turns " << input.getType() << " into "
                           << result.getType() << ", expected a part of dim "
                           << dim;
@@ -86,12 +93,26 @@ static LogicalResult expandApproxTopK(CustomCallOp call) {
   stablehlo::ReturnOp::create(inside, terminator->getLoc(),
                               terminator->getOperands());
   terminator->erase();
-  for (auto [sorted, result] :
-       llvm::zip(sort.getResults(), call.getResults())) {
+  for (auto [i, sorted, result] :
+       llvm::enumerate(sort.getResults(), call.getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> zeros(type.getRank(), 0), ones(type.getRank(), 1);
-    auto slice = stablehlo::SliceOp::create(builder, type, sorted, zeros,
-                                            type.getShape(), ones);
+    Value slice;
+    if (shapes.empty()) {
+      slice = stablehlo::SliceOp::create(builder, type, sorted, zeros,
+                                         type.getShape(), ones);
+    } else {
+      auto list = [&](int64_t number) -> Value {
+        return stablehlo::ConstantOp::create(
+            builder, DenseElementsAttr::get(
+                         cast<ShapedType>(shapes[i].getType()),
+                         APInt(getElementTypeOrSelf(shapes[i].getType())
+                                   .getIntOrFloatBitWidth(),
+                               number)));
+      };
+      slice = stablehlo::RealDynamicSliceOp::create(
+          builder, type, sorted, list(0), shapes[i], list(1));
+    }
     result.replaceAllUsesWith(slice);
   }
   call.erase();
