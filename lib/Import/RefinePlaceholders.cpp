@@ -72,22 +72,36 @@ static bool isEvenLike(int64_t number, int64_t usual) {
          isPrime(number / 2);
 }
 
-/// Gives those of `usual` that there is one for an even number a little larger,
-/// so that they have the same order, and what is a part of it is another number
-/// too.
-static std::vector<PlaceholderNumbers>
-withEven(ArrayRef<std::array<int64_t, 2>> usual) {
+/// The first of some numbers from `from` on, `step` apart, that is told from
+/// `found` and is as asked.
+static std::optional<int64_t> nextClear(int64_t from, int64_t step,
+                                        ArrayRef<int64_t> found,
+                                        function_ref<bool(int64_t)> isLike) {
+  constexpr int64_t tries = 400;
+  for (int64_t number = from; number < from + tries * step; number += step)
+    if (isLike(number) && isClear(number, found))
+      return number;
+  return std::nullopt;
+}
+
+/// Gives each of `usual` the numbers of twins, a little larger ones, so that
+/// they have the same order, and parts of them are other numbers too; leaves
+/// out those that there are none for.
+static std::vector<PlaceholderNumbers> withTwins(ArrayRef<int64_t> usual) {
   std::vector<PlaceholderNumbers> all;
-  SmallVector<int64_t> found;
-  for (auto [prime, other] : usual) {
-    int64_t number = prime + prime / 128, last = number + 400;
-    while (number < last &&
-           !(isEvenLike(number, prime) && isClear(number, found)))
-      ++number;
-    if (number == last)
+  SmallVector<int64_t> evens, odds;
+  for (int64_t prime : usual) {
+    std::optional<int64_t> even =
+        nextClear(prime + prime / 128, 1, evens,
+                  [&](int64_t number) { return isEvenLike(number, prime); });
+    // With the same remainders by what strides mostly are.
+    int64_t step = prime >= kMostPlaceholder / 16 ? 120 : 12;
+    std::optional<int64_t> odd = nextClear(prime + step, step, odds, isPrime);
+    if (!even || !odd)
       continue;
-    found.push_back(number);
-    all.push_back({prime, number, other});
+    evens.push_back(*even);
+    odds.push_back(*odd);
+    all.push_back({prime, *even, *odd});
   }
   return all;
 }
@@ -95,25 +109,12 @@ withEven(ArrayRef<std::array<int64_t, 2>> usual) {
 /// Where those are too large, since several are in one tensor: primes up to
 /// `most` of the same kind, which are told from a few times one another.
 std::vector<PlaceholderNumbers> shardc::import::primesUpTo(int64_t most) {
-  std::vector<std::array<int64_t, 2>> pairs;
-  if (most >= kMostPlaceholder) {
-    for (int64_t prime : kPrimes) {
-      int64_t other = prime + 200;
-      while (!isPrime(other))
-        ++other;
-      pairs.push_back({prime, other});
-    }
-    return withEven(pairs);
-  }
-  std::vector<int64_t> found;
+  if (most >= kMostPlaceholder)
+    return withTwins(kPrimes);
+  SmallVector<int64_t> found;
   for (int64_t number = most;
-       number >= Extents::least && found.size() < 2 * std::size(kPrimes);
-       --number)
+       number >= Extents::least && found.size() < std::size(kPrimes); --number)
     if (isPrime(number) && isClear(number, found))
       found.push_back(number);
-  // Where there are few, the other one of each is the usual one of the next.
-  size_t step = found.size() < 2 * std::size(kPrimes) ? 1 : 2;
-  for (size_t i = 0; i + 1 < found.size(); i += step)
-    pairs.push_back({found[i], found[i + 1]});
-  return withEven(pairs);
+  return withTwins(found);
 }
