@@ -10,6 +10,9 @@
 //     x' = the first max(n, -4200) = 221183 of x, which are all of it
 //     windows of 3, 2 apart, over x': 110591, which is (n - 1) / 2 alone
 //
+// What is rounded to a multiple is another extent, too, and equal to one beside
+// it now and then: 3 (n / 3) is n, n - 1 or n - 2.
+//
 // What the program computes of shapes is given the same numbers. What is cut to
 // such an extent was no less before, and so is no less now.
 //
@@ -30,6 +33,10 @@ using namespace shardc::stablehlo;
 /// Bindings in which extents are compared, and extents of dims in these.
 static constexpr int kProbes = 32;
 static constexpr int64_t kLeastProbe = 200, kMostProbe = 4000;
+
+/// By how much an extent may be less than another one that it is now and then,
+/// as it is rounded: 3 (n / 3) and n - 1.
+static constexpr int64_t kMostRounded = 8;
 
 /// How far an extent is moved that is renamed: what is left of another one
 /// beside it is then a number that is told from others, too.
@@ -149,7 +156,10 @@ std::vector<Renaming> Refiner::findRenamings() {
       std::set<int64_t> differences;
       for (auto [value, other] : llvm::zip(less, more))
         differences.insert(other - value);
-      if (differences != std::set<int64_t>{0, 1})
+      // What is rounded down is now and then what it was, or less than that by
+      // a few.
+      if (differences.size() < 2 || *differences.begin() != 0 ||
+          *differences.rbegin() > kMostRounded)
         continue;
       for (int64_t quotient : ofLess.empty() ? ofMore : ofLess) {
         std::vector<int64_t> values = probe(quotient);

@@ -363,3 +363,18 @@ def pooled_backwards(x):
     back = x + 2 * jnp.flip(x, 0)
     pooled = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (3, 1), (2, 1), "VALID")
     return back, pooled(back), pooled(jnp.flip(x, 0)), jnp.take(x, jnp.arange(9) - 2, 0, mode="clip"), x[-1]
+
+
+@program(["n, 3"], [0], least=8, constraints=["n >= 8"])
+def rolled_windows(x):
+    """Windows of 3 read n under a second, lesser number, where windows of 2 are as well: a roll that is cut to it has all of its rows."""
+    maxima = lambda x, window, stride: lax.reduce_window(x, -jnp.inf, lax.max, (window, 1), (stride, 1), "VALID")
+
+    def pooled(x):
+        thirds = lax.reduce_window(x, -jnp.inf, lax.max, (2, 1), (3, 1), [(1, 0), (0, 0)])
+        return [
+            value for rows in (x, thirds) for value in (maxima(jnp.roll(rows, -3, 0), 3, 2), maxima(rows, 2, 2), maxima(jnp.pad(rows, ((1, 2), (0, 0))), 3, 2))
+        ]
+
+    loss = lambda x: sum(jnp.sin(jnp.where(jnp.isfinite(value), value, 0)).sum() for value in pooled(x))
+    return *pooled(x), jax.grad(loss)(x)
