@@ -72,31 +72,32 @@ static bool isEvenLike(int64_t number, int64_t usual) {
          isPrime(number / 2);
 }
 
-/// The first of some numbers from `from` on, `step` apart, that is told from
+/// The first of some numbers from `from` down, `step` apart, that is told from
 /// `found` and is as asked.
 static std::optional<int64_t> nextClear(int64_t from, int64_t step,
                                         ArrayRef<int64_t> found,
                                         function_ref<bool(int64_t)> isLike) {
   constexpr int64_t tries = 400;
-  for (int64_t number = from; number < from + tries * step; number += step)
+  int64_t last = std::max(Extents::least, from - tries * step);
+  for (int64_t number = from; number >= last; number -= step)
     if (isLike(number) && isClear(number, found))
       return number;
   return std::nullopt;
 }
 
-/// Gives each of `usual` the numbers of twins, a little larger ones, so that
-/// they have the same order, and parts of them are other numbers too; leaves
+/// Gives each of `usual` the numbers of twins, a little lesser ones, so that
+/// they have the same order, and parts of them are other numbers too. Leaves
 /// out those that there are none for.
 static std::vector<PlaceholderNumbers> withTwins(ArrayRef<int64_t> usual) {
   std::vector<PlaceholderNumbers> all;
   SmallVector<int64_t> evens, odds;
   for (int64_t prime : usual) {
     std::optional<int64_t> even =
-        nextClear(prime + prime / 128, 1, evens,
+        nextClear(prime - prime / 128, 1, evens,
                   [&](int64_t number) { return isEvenLike(number, prime); });
     // With the same remainders by what strides mostly are.
-    int64_t step = prime >= kMostPlaceholder / 16 ? 120 : 12;
-    std::optional<int64_t> odd = nextClear(prime + step, step, odds, isPrime);
+    int64_t step = prime >= kMostPlaceholder / 16 ? 720 : 12;
+    std::optional<int64_t> odd = nextClear(prime - step, step, odds, isPrime);
     if (!even || !odd)
       continue;
     evens.push_back(*even);

@@ -369,19 +369,24 @@ struct RefineShapesPass final
 
   /// Walks copies until placeholders meet all that the program asserts, and
   /// stand for nothing that it says itself. Where one number is two extents, it
-  /// looks for a way in which fewer are; the last are to rename extents, as
-  /// `renamingsOf` says of the best of the others.
-  FailureOr<Walk>
-  walkOpen(func::FuncOp main, PlaceholderSet set,
-           function_ref<std::vector<Renaming>(Refiner &)> renamingsOf) {
+  /// looks for a way in which fewer are; the last are to rename extents. Of a
+  /// twin it takes the way of `usual`.
+  FailureOr<Walk> walkOpen(func::FuncOp main, PlaceholderSet set,
+                           const Placeholders *usual = nullptr) {
     std::set<int64_t> numbers = numbersOf(main);
-    auto kept = std::make_unique<Placeholders>();
+    auto kept = usual ? std::make_unique<Placeholders>(*usual)
+                      : std::make_unique<Placeholders>();
     Placeholders &placeholders = *kept;
     placeholders.set = set;
+    placeholders.fixed.clear();
+    placeholders.choices.clear();
     int64_t most = kMostPlaceholder;
-    placeholders.primes = primesUpTo(most);
+    if (!usual)
+      placeholders.primes = primesUpTo(most);
     OtherWays ways;
-    bool renames = false, isWithNames = false, hasChoices = true;
+    ways.isSettled = usual;
+    bool renames = usual, isWithNames = false,
+         hasChoices = !usual || !usual->choices.empty();
     int64_t withoutNames = 0;
     // From the last to the first; all but the last `lenient` have to tell all
     // extents apart.
@@ -441,7 +446,7 @@ struct RefineShapesPass final
         // The least there are come last.
         size_t isLast = most == kLeastPlaceholder,
                first = isLast ? placeholders.firstPrime + 1 : 0;
-        if (first + refiner->countOpen() > placeholders.primes.size())
+        if (usual || first + refiner->countOpen() > placeholders.primes.size())
           return emitUnsupported(main)
                  << "'" << op->getName() << "' at "
                  << userLocation(op->getLoc())
@@ -480,7 +485,8 @@ struct RefineShapesPass final
       if (!renames) {
         renames = true;
         withoutNames = refiner->getCollisions();
-        renamings = renamingsOf(*refiner);
+        if (withoutNames > 0)
+          renamings = refiner->findRenamings();
         std::reverse(renamings.begin(), renamings.end());
         // Then again, for one that leaves fewer.
         lenient = renamings.size();
@@ -507,31 +513,25 @@ struct RefineShapesPass final
                                  "arguments (--shapes)");
   }
 
-  /// How extents are renamed with the usual placeholders.
-  std::vector<Renaming> usualRenaming(func::FuncOp main) {
-    ScopedDiagnosticHandler quiet(&getContext(),
-                                  [](Diagnostic &) { return success(); });
-    FailureOr<Walk> usual =
-        walkOpen(main, PlaceholderSet::Usual, renamingsToTry);
+  /// The walk with the placeholders of one set.
+  FailureOr<Walk> walkOpen(func::FuncOp main) {
+    if (placeholders == PlaceholderSet::Usual)
+      return walkOpen(main, placeholders);
+    FailureOr<Walk> usual = failure();
+    {
+      ScopedDiagnosticHandler quiet(&getContext(),
+                                    [](Diagnostic &) { return success(); });
+      usual = walkOpen(main, PlaceholderSet::Usual);
+    }
     if (failed(usual))
-      return {};
+      return failure();
     usual->open.erase();
-    const Renaming &renamed = usual->placeholders->renamed;
-    return renamed.empty() ? std::vector<Renaming>() : std::vector{renamed};
-  }
-  static std::vector<Renaming> renamingsToTry(Refiner &refiner) {
-    return refiner.getCollisions() > 0 ? refiner.findRenamings()
-                                       : std::vector<Renaming>();
+    return walkOpen(main, placeholders, usual->placeholders.get());
   }
 
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
     bool isUsual = placeholders == PlaceholderSet::Usual;
-    FailureOr<Walk> walk = walkOpen(main, placeholders, [&](Refiner &refiner) {
-      if (isUsual)
-        return renamingsToTry(refiner);
-      return refiner.findRenamings().empty() ? std::vector<Renaming>()
-                                             : usualRenaming(main);
-    });
+    FailureOr<Walk> walk = walkOpen(main);
     if (failed(walk))
       return failure();
     // Of other placeholders all numbers are compared with those of the usual
