@@ -1,6 +1,6 @@
 """Random programs of windows, strides, flips and crops along one open extent, beside JAX.
 
-    random_windows.py [--first N] [--count N] [--ranks 2,3] [--draws N]
+    random_windows.py [--first N] [--count N] [--ranks 2,3] [--symbolic-mesh] [--draws N]
 
 Rounded parts of one extent are what a compiled program confuses first: of n rows n // 2 is (n - 1) // 2 where n is odd, and 3 * (n // 3) is n - 1
 for some n alone. Program N takes two to six such ops, each of the value before it or of an earlier one, and a third of the programs have the
@@ -120,26 +120,28 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--ranks", default="2,3")
+    parser.add_argument("--symbolic-mesh", action="store_true", help="one artifact for all numbers of ranks")
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--shard-translate", default="shard-translate")
     parser.add_argument("--shard-run", default="shard-run")
     options = parser.parse_args()
-    how = SimpleNamespace(keep=None, without_gathers=False, symbolic_mesh=False, quick=True, seed=1, **vars(options))
+    how = SimpleNamespace(keep=None, without_gathers=False, quick=True, seed=1, **vars(options))
     counts = Counter()
     for number in range(options.first, options.first + options.count):
         PROGRAMS.clear()
         program(["n, 2"], [0], least=8, constraints=["n >= 8"], tolerance=1e-3)(drawn(number))
         (name,) = PROGRAMS
-        for ranks in map(int, options.ranks.split(",")):
+        numbers = [int(ranks) for ranks in options.ranks.split(",")]
+        for ranks in [numbers] if options.symbolic_mesh else [[number] for number in numbers]:
             try:
-                status, line = symbolic.check(how, name, [ranks])
+                status, line = symbolic.check(how, name, ranks)
             except NOT_OF_JAX as error:  # no such gradient for a symbol
                 status, line = "not of JAX", str(error).splitlines()[0]
             if status == "FAILED" and ": code 2: " in line:
                 status = "for other extents"
             counts[status] += 1
             if status not in ("passed", "not of JAX"):
-                print(f"program {number}, {ranks} ranks: {status}: {line}", flush=True)
+                print(f"program {number}, {','.join(map(str, ranks))} ranks: {status}: {line}", flush=True)
     print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     return int(counts["FAILED"] > 0 or counts["passed"] == 0)
 
