@@ -42,7 +42,7 @@ static bool isWorthACall(stablehlo::FftOp op) {
     ours += fourier::passesByThreads(length, width);
   Cost cost(machineOf(op));
   double pass = cost.copy(double(elements) * width / 4);
-  return Cost::isWorth(theirs * pass + cost.getMachine().forkSeconds,
+  return Cost::isWorth(theirs * pass + cost.getMachine().launchSeconds,
                        ours * pass);
 }
 

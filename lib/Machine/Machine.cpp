@@ -36,6 +36,9 @@ static const Member<Machine> kFigures[] = {
     {{"fork", Unit::Seconds,
       "Until the threads of a rank have begun a loop that they share."},
      &Machine::forkSeconds},
+    {{"launch", Unit::Seconds,
+      "Of a GPU: from one small kernel to the next, in a graph."},
+     &Machine::launchSeconds},
     {{"multiprocessors", Unit::Count,
       "Multiprocessors of a GPU: as many blocks keep it busy."},
      &Machine::multiprocessors},
@@ -280,6 +283,7 @@ static Machine generic() {
   machine.cacheBytes = 1 << 20;
   machine.sharedCacheBytes = 4 << 20;
   machine.forkSeconds = 1e-5;
+  machine.launchSeconds = 1.5e-6;
   machine.multiprocessors = 128;
   setRates(machine, {1.41e9, 2048, 128, 6068});
   machine.lineBytes = 64;
@@ -301,15 +305,17 @@ static Machine cluster() {
 
 /// A GPU by its maker's data sheet: f32 of its vector units, memory,
 /// second-level cache, and NVLink in one direction. What it does in a cycle is
-/// docs/Reference/gpu-performance.md's, with its sources.
+/// docs/Reference/gpu-performance.md's, with its sources; the launch is as
+/// well.
 static Machine gpu(std::string_view name, double flops, double memoryBandwidth,
                    double sharedCache, double multiprocessors, double link,
-                   const Cycle &cycle) {
+                   double launch, const Cycle &cycle) {
   Machine machine = generic();
   machine.name = name;
   machine.flops = flops;
   machine.memoryBandwidth = memoryBandwidth;
   machine.sharedCacheBytes = sharedCache;
+  machine.launchSeconds = launch;
   machine.multiprocessors = multiprocessors;
   setRates(machine, cycle);
   machine.link = {link, 1e-5};
@@ -321,13 +327,13 @@ static const std::vector<Machine> &presets() {
       generic(),
       cluster(),
       // NVIDIA A100 SXM 80 GB.
-      gpu("a100", 19.5e12, 2.039e12, 40 << 20, 108, 3e11,
+      gpu("a100", 19.5e12, 2.039e12, 40 << 20, 108, 3e11, 1.5e-6,
           {1.41e9, 2048, 128, 5120}),
       // NVIDIA H100 SXM 80 GB.
-      gpu("h100", 67e12, 3.35e12, 50 << 20, 132, 4.5e11,
+      gpu("h100", 67e12, 3.35e12, 50 << 20, 132, 4.5e11, 1.3e-6,
           {1.83e9, 2540, 128, 5120}),
       // NVIDIA B200: of one GPU of an HGX B200.
-      gpu("b200", 75e12, 7.7e12, 126 << 20, 148, 9e11,
+      gpu("b200", 75e12, 7.7e12, 126 << 20, 148, 9e11, 1.3e-6,
           {1.85e9, 2540, 128, 10240}),
   };
   return machines;

@@ -15,16 +15,16 @@ class Gpu:
 
     ``tensor``: operations on 16 bits of warpgroup products (of mma.sync where there are none); ``warp_tensor``: of
     mma.sync. ``lanes``: threads a cycle by pipe. ``l2``: bytes a cycle of all. ``latency``: seconds of a load from
-    memory under load. ``launch``: seconds from one small kernel to the next in a graph. What is zero at first is the
-    preset's.
+    memory under load. What is zero at first is the preset's, ``launch`` among it: seconds from one small kernel to the
+    next in a graph.
     """
 
     name: str
     arch: str
     tensor: float
     latency: float
-    launch: float
     lanes: dict[str, float]
+    launch: float = 0
     multiprocessors: int = 0
     bandwidth: float = 0
     clock: float = 0
@@ -40,16 +40,17 @@ PIPES = {"fma": 128.0, "imad": 64.0, "alu": 64.0, "xu": 16.0, "lsu": 32.0, "unif
 
 
 def preset(name: str) -> dict[str, Any]:
-    """Return what a preset of lib/Machine says: multiprocessors, bytes a second, and what is done in a cycle."""
+    """Return what a preset of lib/Machine says: multiprocessors, bandwidth, a launch, and what is done in a cycle."""
     text = (ROOT / "lib/Machine/Machine.cpp").read_text()
     cycle = r"\{([\d.e]+), (\d+), \d+, (\d+)\}"
-    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+), [\d.e]+,\s*{cycle}', text)
+    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+), [\d.e]+, ([\d.e-]+),\s*{cycle}', text)
     if not found:
         raise ValueError(f"no preset '{name}' in lib/Machine/Machine.cpp")
-    bandwidth, multiprocessors, clock, warp_tensor, l2 = map(float, found.groups())
+    bandwidth, multiprocessors, launch, clock, warp_tensor, l2 = map(float, found.groups())
     return {
         "multiprocessors": int(multiprocessors),
         "bandwidth": bandwidth,
+        "launch": launch,
         "clock": clock,
         "warp_tensor": warp_tensor,
         "l2": l2,
@@ -65,12 +66,11 @@ def gpus() -> dict[str, Gpu]:
             "sm_80",
             tensor=2048,
             latency=600e-9,
-            launch=1.5e-6,
             lanes=PIPES | {"fma": 64.0, "double": 32.0},
             shared=164 << 10,
         ),
-        Gpu("h100", "sm_90a", tensor=4096, latency=700e-9, launch=1.3e-6, lanes=PIPES),
-        Gpu("b200", "sm_100a", tensor=8192, latency=800e-9, launch=1.3e-6, lanes=PIPES),
+        Gpu("h100", "sm_90a", tensor=4096, latency=700e-9, lanes=PIPES),
+        Gpu("b200", "sm_100a", tensor=8192, latency=800e-9, lanes=PIPES),
     ):
         made[gpu.name] = dataclasses.replace(gpu, **preset(gpu.name))
     return made

@@ -33,6 +33,7 @@ struct Machine {
   double cacheBytes = 0;       ///< that one core has for itself
   double sharedCacheBytes = 0; ///< what several cores share
   double forkSeconds = 0;      ///< until threads of a rank have begun a loop
+  double launchSeconds = 0;    ///< of a GPU: from one small kernel to the next
   double multiprocessors = 0;  ///< of one GPU
   double tensorFlops = 0;      ///< of a GPU: 16-bit operations by mma.sync
   double sharedBandwidth = 0;  ///< of a GPU: bytes of all its shared memory

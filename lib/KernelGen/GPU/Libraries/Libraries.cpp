@@ -165,7 +165,7 @@ bool gpukernels::isWorthACall(Operation *op, double operations,
   Cost cost(machineOf(op));
   double gained = (Cost::kMargin - 1) * cost.compute(operations);
   return gained >
-         double(launches) * cost.getMachine().forkSeconds + cost.access(bytes);
+         double(launches) * cost.getMachine().launchSeconds + cost.access(bytes);
 }
 
 LibraryWish gpukernels::wishOf(OpBuilder &b, LibraryUse use) {
