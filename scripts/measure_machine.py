@@ -87,19 +87,22 @@ class Runner:
 
 
 def caches() -> dict[str, float]:
-    """Bytes of the second-level cache, and of the last-level one by core that shares it."""
+    """Bytes of a core's cache of data, of its second-level cache, and of the last-level one by core that shares it."""
     sizes: dict[int, tuple[float, int]] = {}
     for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
         try:
             level = int((index / "level").read_text())
             size = (index / "size").read_text().strip()
             shared = (index / "shared_cpu_map").read_text()
+            holds_data = (index / "type").read_text().strip() != "Instruction"
         except (OSError, ValueError):
             continue
         factor = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 0)
-        if factor:
+        if factor and holds_data:
             sizes[level] = (float(size[:-1]) * factor, max(bin(int(shared.replace(",", ""), 16)).count("1"), 1))
     result = {}
+    if 1 in sizes:
+        result["first_cache"] = sizes[1][0]
     if 2 in sizes:
         result["cache"] = sizes[2][0]
     if 3 in sizes:

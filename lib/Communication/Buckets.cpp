@@ -70,6 +70,7 @@ public:
   }
 
 private:
+  /// Candidates that a walk marks at once: bits of a word. [format]
   static constexpr size_t kMany = 64;
 
   void walk(size_t first) {
@@ -205,7 +206,7 @@ int64_t shardc::estimateBytes(Operation *op, Value value) {
 }
 
 Formula shardc::nearHullOf(const Formula &a, const Formula &b) {
-  // What is within as many elements of a shard is still beside it.
+  // What is within as many elements of a shard is still beside it. [limit]
   constexpr int64_t farthest = 1024;
   Formula hull = hullOf(a, b);
   // Numbers are of one binding: in others far blocks may be between.

@@ -38,11 +38,11 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// Terms that a sum may fall into.
+/// Terms that a sum may fall into. [limit]
 static constexpr size_t kMostTerms = 4;
 /// Elements that are summed up, for each that is left. A pass over them is
 /// saved; each term of what is left is written, read, multiplied and added.
-/// Both are bytes of memory, so its bandwidth is of no account.
+/// Both are bytes of memory, so its bandwidth is of no account. [maths]
 static constexpr int64_t kLeastSummed = 4 * kMostTerms;
 
 static RankedTensorType typeOf(Value value) {
@@ -165,8 +165,9 @@ bool Detacher::isWorth(Value summed, const Dims &kept) {
   double all = elementBytes(type.getElementType());
   int64_t perSum = 1;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    // What nobody knows is taken to be large.
-    int64_t guess = ShapedType::isDynamic(size) ? 1 << 10 : size;
+    // What nobody knows is taken to be large. [guess]
+    constexpr int64_t kUnknownSize = 1024;
+    int64_t guess = ShapedType::isDynamic(size) ? kUnknownSize : size;
     all *= guess;
     if (!kept.test(dim))
       perSum *= guess;

@@ -32,9 +32,12 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 /// How much more than what is needed a hull may hold for the sake of the own
-/// block: a limit of memory, not a price.
+/// block. Both hold the same bytes for the same time, so this is no price: a
+/// program may not need more than a quarter more memory at one place because
+/// its messages are fewer. [limit]
 static constexpr double kMaxGrowth = 1.25;
 /// More parts than these are not worth their tables: all of the hull arrives.
+/// [limit]
 static constexpr size_t kMaxParts = 64;
 
 /// One table a dim.

@@ -14,8 +14,9 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 /// Exchanges that one block may have under way at once: their buffers are held.
+/// [limit]
 static constexpr unsigned kMaxOfBlock = 4;
-/// What the runtime allows, those of enclosing blocks among them.
+/// What the runtime allows, those of enclosing blocks among them. [format]
 static constexpr unsigned kMaxOfRank = 8;
 
 /// How many exchanges are under way at an op: of its own block, and the most

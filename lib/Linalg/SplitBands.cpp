@@ -9,8 +9,10 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Linalg/Passes.h"
+#include "shardc/Machine/Cost.h"
 #include <cmath>
 #include <memory>
 
@@ -27,8 +29,6 @@ static constexpr int64_t kMostElements = 1 << 20;
 static constexpr unsigned kMostDepth = 96;
 /// Blocks of columns, and columns that a block has at least: two vectors.
 static constexpr int64_t kMostBlocks = 8, kLeastColumns = 32;
-/// Multiplications that make a product worth it.
-static constexpr int64_t kLeastProducts = 1 << 20;
 
 namespace {
 /// The elements of a tensor of f32, i1 or integers of 32 bits.
@@ -307,7 +307,8 @@ static bool split(stablehlo::DotGeneralOp dot, unsigned side,
   int64_t products = columns;
   for (int64_t size : otherType.getShape())
     products *= ShapedType::isDynamic(size) ? 64 : size;
-  if (products < kLeastProducts || rows < 3)
+  Cost cost(machineOf(dot));
+  if (cost.isSoonOver(cost.compute(2 * double(products))) || rows < 3)
     return false;
   const Numbers *found = evaluator.find(weights);
   if (!found)

@@ -15,7 +15,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 /// Most of a block of rows in which ranks communicate, which waits for them
-/// once an iteration.
+/// once an iteration: of larger blocks the wait is no part of their time on any
+/// link that joins ranks, and they only take memory. [limit]
 static constexpr int64_t kMostBlock = 64 << 20;
 
 int64_t shardc::memory::blockBytesFor(int64_t limit) {

@@ -15,12 +15,12 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 /// Operations that a byte is worth at most, where the search ends. A program
-/// has fewer for each of its bytes.
+/// has fewer for each of its bytes. [limit]
 static constexpr double kHighestPrice = 1 << 20;
 
 /// Arithmetic that may be added, in parts of the program's own: a limit of the
-/// search, not a price. Beyond that, what is given up at one place comes back
-/// at another.
+/// search, not a price [limit]. Beyond that, what is given up at one place
+/// comes back at another.
 static constexpr double kMostAdded = 8;
 
 //===----------------------------------------------------------------------===//

@@ -223,7 +223,7 @@ bool RankTables::isInDomain(const Formula &needed, int64_t size) {
   if (!mesh.getExtents() || step == 1)
     return true;
   // How many windows there are is rounded, and a placeholder leaves one
-  // remainder alone: a prime is odd.
+  // remainder alone: a prime is odd. [limit]
   constexpr int64_t kMostSteps = 64;
   if (step > kMostSteps)
     return false;

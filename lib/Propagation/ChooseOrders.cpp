@@ -28,7 +28,7 @@ using namespace shardc;
 using namespace shardc::propagation;
 
 /// The trip count of a loop where the program does not say it: a guess about
-/// programs, not a price.
+/// programs, not a price. [guess]
 static constexpr double kAssumedTripCount = 8;
 
 //===----------------------------------------------------------------------===//

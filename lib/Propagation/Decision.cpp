@@ -16,7 +16,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-/// More ways than this and factors are decided one after another.
+/// More ways than this and factors are decided one after another. [limit]
 static constexpr int64_t kMaxWays = 512;
 
 static DimState impliedDim(const RuleView &view, ArrayRef<FactorState> factors,

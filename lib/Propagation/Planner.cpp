@@ -15,9 +15,10 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 /// Of plans that move as many bytes the one with the fewest steps wins: this is
 /// less than any byte. A step is no synchronisation of its own: exchanges that
-/// are ready together become one (spmd-bucket-exchanges).
+/// are ready together become one (spmd-bucket-exchanges). [maths]
 static constexpr double kStep = 1.0 / 1024;
 /// Of more layouts than this no pair is looked at for one that leads to both.
+/// [limit]
 static constexpr size_t kMaxTargets = 8;
 
 namespace {

@@ -302,7 +302,7 @@ bool propagation::sameLayout(const TensorState &a, const TensorState &b) {
   return true;
 }
 
-/// Ranks up to which bytes are counted rank by rank.
+/// Ranks up to which bytes are counted rank by rank. [limit]
 static constexpr int64_t kMaxCounted = 64;
 
 /// The interval of `dim` that the rank at `coordinates` has.

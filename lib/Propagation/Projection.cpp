@@ -109,7 +109,7 @@ Projection::Projection(func::FuncOp function, spmd::MeshOp mesh)
                               this->mesh.getSymbolicAxes().end());
 }
 
-/// More ops than this are not computed once more.
+/// More ops than this are not computed once more. [limit]
 static constexpr size_t kMostRepeated = 64;
 
 /// True if `op` is made anew in less time than its result is gathered, if its

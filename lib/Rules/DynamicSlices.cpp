@@ -129,7 +129,8 @@ static RowAccess accessOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> slices) {
 // dynamic_slice
 //===----------------------------------------------------------------------===//
 
-/// A window moves by no more than one part in so many of what it takes.
+/// A window moves by no more than one part in so many of what it takes: then
+/// what all positions may read is at most an 8th more. [limit]
 static constexpr int64_t kLeastTaken = 8;
 
 /// By how much the start of a slice of `part` of a dim of `size` elements may

@@ -276,8 +276,11 @@ void Transformer::swapLast() {
 }
 
 bool Transformer::transformLine() {
-  // Below, all of the line is fewer bytes than to move it three times.
-  constexpr int64_t kLeastRanks = 4;
+  // A rank receives all but its own of a block in each move, or all but its own
+  // of the line at once: k (r - 1) / r blocks, or r - 1, which is less unless
+  // there are more ranks r than moves k. Bytes of one link are compared with
+  // bytes of the same, so no figure of it matters.
+  constexpr int64_t kMoves = 3; // [maths]
   if (first + 1 != numDims ||
       (op.getFftType() != FftType::FFT && op.getFftType() != FftType::IFFT))
     return false;
@@ -287,7 +290,7 @@ bool Transformer::transformLine() {
   bool isSingle = llvm::all_of(
       ArrayRef(tables).drop_back(),
       [](const IntervalTable &table) { return longestBlock(table) == 1; });
-  if (!isSingle || ranks < kLeastRanks || length == 0 ||
+  if (!isSingle || ranks <= kMoves || length == 0 ||
       length % (ranks * ranks) != 0 ||
       !cast<RankedTensorType>(value.getType()).hasStaticShape())
     return false;

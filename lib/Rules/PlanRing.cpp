@@ -124,7 +124,7 @@ static FailureOr<RingPlan> chooseWay(AllPairsOpInterface op,
 
 FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                                     Localization &localization) {
-  // Steps of a ring are unrolled where sizes are known late.
+  // Steps of a ring are unrolled where sizes are known late. [limit]
   constexpr int64_t kLongestRing = 32;
   bool isLate = localization.isBoundLate();
   if (isLate)

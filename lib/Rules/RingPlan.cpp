@@ -113,7 +113,7 @@ Interval PairBand::trim(Interval rows, Interval keys) const {
 }
 
 Formula PairBand::trim(const Formula &rows, const Formula &keys) const {
-  // Further than any key is from any query.
+  // Further than any key is from any query. [maths]
   constexpr int64_t far = int64_t(1) << 48;
   if (!rows || !keys)
     return keys;

@@ -20,7 +20,7 @@ using spmd::ReductionKind;
 //===----------------------------------------------------------------------===//
 
 /// Larger tensors fit no machine; below it, sums and products of two sizes are
-/// safe.
+/// safe. [maths]
 static constexpr int64_t maxElements = int64_t(1) << 62;
 
 bool rules::hasStaticShapes(Operation *op) {

@@ -1,6 +1,7 @@
 // RUN: shard-opt %s --spmd-fuse-rows --split-input-file | FileCheck %s
 // RUN: shard-opt %s --spmd-fuse-rows=threads=2 --split-input-file | FileCheck %s --check-prefix=PARTS
 // RUN: shard-opt %s --spmd-fuse-rows=exact=true --split-input-file | FileCheck %s --check-prefix=EXACT
+// RUN: shard-opt %s --spmd-set-machine=machine=generic,first_cache=64KiB --spmd-fuse-rows --split-input-file | FileCheck %s --check-prefix=LARGER
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -21,6 +22,10 @@
 //       CHECK:     %[[INTO:.*]] = memref.subview %[[Y]][%[[FIRST]], 0] [2, 1024] [1, 1]
 //       CHECK:     linalg.generic {{.*}} outs(%[[INTO]] :
 //   CHECK-NOT:   linalg.generic
+// A first cache of twice the size has room for more: a 32nd of the second one is four rows.
+// LARGER-LABEL: func @normalise(
+//       LARGER:   memref.alloc() {{.*}}: memref<4xf32>
+//       LARGER:   arith.constant 1024 : index
 // PARTS-LABEL: func @normalise(
 // Each part has lines of the cache to itself.
 //       PARTS:   %[[BOTH:.*]] = memref.alloc() {{.*}}: memref<2x16xf32>

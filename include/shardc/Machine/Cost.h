@@ -64,6 +64,9 @@ public:
     return slowest(axes).latency;
   }
   double synchronize() const { return machine.link.latency; }
+  /// Whether work of `seconds` is over before ranks have synchronised once: of
+  /// what takes about as long, less code is worth more than less time.
+  bool isSoonOver(double seconds) const { return seconds < synchronize(); }
   const Machine &getMachine() const { return machine; }
 
 private:

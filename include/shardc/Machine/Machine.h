@@ -30,6 +30,7 @@ struct Machine {
   std::string name;            ///< the preset that it started from
   double flops = 0;            ///< f32 operations a second of one rank
   double memoryBandwidth = 0;  ///< bytes a second that one rank reads
+  double firstCacheBytes = 0;  ///< of data, next to a core's registers
   double cacheBytes = 0;       ///< that one core has for itself
   double sharedCacheBytes = 0; ///< what several cores share
   double forkSeconds = 0;      ///< until threads of a rank have begun a loop

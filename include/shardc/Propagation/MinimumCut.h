@@ -17,7 +17,7 @@ namespace shardc::propagation {
 /// A directed graph whose edges have capacities.
 class MinimumCut {
 public:
-  /// The capacity of an edge that is never cut.
+  /// The capacity of an edge that is never cut. [maths]
   static constexpr int64_t kInfinite = std::numeric_limits<int64_t>::max() / 4;
   enum : int32_t { Source = 0, Sink = 1 };
 

@@ -202,7 +202,7 @@ double bytesMoved(const Problem &problem, const TensorState &from,
                   const TensorState &to);
 /// By how many elements boundaries of an open dim may lie beside others, or
 /// beside even ones, as something was rounded. In another binding these are
-/// others, so no decision follows from how many they are.
+/// others, so no decision follows from how many they are. [guess]
 constexpr int64_t mostRounded = 8;
 /// The axes of those dims that the layouts cut in different ways.
 llvm::SmallVector<int64_t, 4> axesCrossed(const TensorState &from,

@@ -25,7 +25,7 @@ namespace shardc {
 #include "shardc/KernelGen/Passes.h.inc"
 
 /// Most inputs of an op that comes of fusion, and most ops in it: what a loop
-/// reads has a register each for its address.
+/// reads has a register each for its address. [shape]
 constexpr unsigned kMaxInputs = 12, kMaxBody = 1024;
 
 /// Operations in a body; a call of a function counts for many.

@@ -7,7 +7,7 @@
 
 namespace shardc::gpukernels {
 
-/// How many ops that touch buffers are looked at around one.
+/// How many ops that touch buffers are looked at around one. [limit]
 inline constexpr int64_t kMostOps = 24;
 
 /// Whether `op` touches no buffer.

@@ -14,7 +14,7 @@
 namespace shardc::gpukernels {
 using namespace mlir;
 
-/// Threads of a warp.
+/// Threads of a warp. [shape]
 inline constexpr int64_t kWarp = 32;
 
 /// GPUs for whose tensor cores kernels are made that no other runs.

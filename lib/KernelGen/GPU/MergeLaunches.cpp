@@ -46,12 +46,13 @@ namespace shardc {
 
 /// Ops of a block that are looked back at, and what one kernel may hold: words
 /// of arguments (drivers take 512), launches, ops, declared shared memory.
+/// [limit]
 static constexpr size_t kMostSteps = 512, kMostWords = 480, kMostMembers = 128,
                         kMostOps = 8192;
 static constexpr int64_t kMostShared = 32 << 10;
-/// Threads of a block that does what several launches did.
+/// Threads of a block that does what several launches did. [shape]
 static constexpr int64_t kChained = 256;
-/// Bytes of buffers that may live longer for a launch's sake.
+/// Bytes of buffers that may live longer for a launch's sake. [limit]
 static constexpr int64_t kHeldBytes = 1 << 20;
 
 namespace {

@@ -16,7 +16,7 @@
 
 namespace shardc::gpukernels {
 
-/// Rows of a product: a lane of a block's tensor memory each.
+/// Rows of a product: a lane of a block's tensor memory each. [shape]
 inline constexpr int64_t kTensorRows = 128;
 
 /// Emits what such kernels are made of, at `b`'s insertion point.

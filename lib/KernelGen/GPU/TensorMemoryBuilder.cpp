@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// The address space of tensor memory.
+/// The address space of tensor memory. [format]
 static constexpr unsigned kTensorSpace = 6;
 
 Value TensorMemoryBuilder::pointerTo(Value address) {
@@ -96,7 +96,7 @@ Value TensorMemoryBuilder::describe(Value tile, int64_t panelBytes) {
 /// product.
 static int64_t instructionOf(Type element, int64_t rows, int64_t columns,
                              bool leftLines, bool rightLines) {
-  constexpr int64_t sumsOfF32 = 1;
+  constexpr int64_t sumsOfF32 = 1; // [format]
   int64_t kind = element.isF32() ? 2 : element.isBF16() ? 1 : 0;
   return sumsOfF32 << 4 | kind << 7 | kind << 10 | int64_t(leftLines) << 15 |
          int64_t(rightLines) << 16 | columns / 8 << 17 | rows / 16 << 24;

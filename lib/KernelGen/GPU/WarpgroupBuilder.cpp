@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// The address space of a cluster's shared memory.
+/// The address space of a cluster's shared memory. [format]
 static constexpr unsigned kClusterSpace = 7;
 
 //===----------------------------------------------------------------------===//

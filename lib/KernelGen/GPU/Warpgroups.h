@@ -15,11 +15,11 @@
 
 namespace shardc::gpukernels {
 
-/// Threads that multiply together, and groups of a block that do.
+/// Threads that multiply together, and groups of a block that do. [shape]
 inline constexpr int64_t kGroup = 128, kConsumers = 2;
-/// Rows of sums that a group has.
+/// Rows of sums that a group has. [shape]
 inline constexpr int64_t kGroupRows = 64;
-/// Bytes of a row, and of eight: what pieces are swapped in.
+/// Bytes of a row, and of eight: what pieces are swapped in. [shape]
 inline constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
 
 /// How products begin whose left matrix is in registers: the columns follow.

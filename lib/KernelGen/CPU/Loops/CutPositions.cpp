@@ -118,7 +118,7 @@ static std::optional<Positions> positionsOf(scf::ForOp nest,
   return std::nullopt;
 }
 
-/// Iterations whose bits make a word.
+/// Iterations whose bits make a word. [shape]
 constexpr int64_t kWord = 64;
 
 /// `value` in each of a word's iterations.

@@ -62,7 +62,7 @@ int NestEmitter::chooseShared() {
     // Who does not cut what is packed packs all of it.
     if (s.packed >= 0 && !nest.inputs[s.packed].usesDim(dim))
       busy *= 0.9;
-    if (busy > most * 1.05) {
+    if (busy > most * Cost::kMargin) {
       most = busy;
       best = dim;
     }

@@ -408,6 +408,7 @@ static SmallVector<bool> farOutputs(linalg::GenericOp op,
 
 /// True for a reduction of so few elements each that it waits for memory.
 static bool isShortReduction(const cpu::Nest &nest) {
+  // Terms in a line or two of each operand. [shape]
   constexpr int64_t kMost = 64;
   int64_t terms = 1;
   for (const cpu::Dim &dim : nest.dims)

@@ -24,7 +24,7 @@ Quantity Quantity::of(OpFoldResult size) {
   return of(cast<Value>(size));
 }
 
-/// Sizes of which nothing is known are taken to be large.
+/// Sizes of which nothing is known are taken to be large. [guess]
 static constexpr int64_t kUnknownSize = 512;
 
 std::optional<int64_t> Quantity::estimate() const {

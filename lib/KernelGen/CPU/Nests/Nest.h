@@ -200,7 +200,9 @@ mlir::Operation *widening(mlir::linalg::GenericOp op, unsigned input);
 mlir::Value widened(mlir::OpBuilder &builder, mlir::Operation *extension,
                     mlir::Value value, mlir::Type element);
 /// How often an element of a product's factor is read at least, where it pays
-/// to have it once as it is multiplied.
+/// to have it once as it is multiplied: by two tiles of a vector of 16 lanes.
+/// Made wider by each tile, it is an instruction in each; made wider before, it
+/// is one, and stored and loaded once more. [maths]
 inline constexpr int64_t kReadOften = 32;
 /// Gives products whose factors are narrow one that is not along their lanes as
 /// it is multiplied: f32 of f16, and what goes in pairs side by side.

@@ -10,6 +10,7 @@
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -177,6 +178,7 @@ int64_t ScheduleChooser::cacheElements() const {
 }
 
 unsigned ScheduleChooser::instructions() const {
+  // Of a polynomial, its reduction and its special cases. [shape]
   constexpr unsigned kFormula = 20;
   unsigned count = 0;
   for (linalg::GenericOp op : {nest.main, nest.epilogue}) {
@@ -341,17 +343,19 @@ static bool movesShort(const Nest &nest) {
            (access.element.getIntOrFloatBitWidth() == 8 ||
             access.element.getIntOrFloatBitWidth() == 16);
   };
+  constexpr int64_t kFew = 1 << 14; // [limit]
   int64_t count = 1;
   for (const Dim &dim : nest.dims)
     count *= dim.size.guess();
   return !nest.epilogue && llvm::hasSingleElement(*main.getBody()) &&
          llvm::all_of(nest.inputs, isShort) &&
-         llvm::all_of(nest.outputs, isShort) && count >= (1 << 14);
+         llvm::all_of(nest.outputs, isShort) && count >= kFew;
 }
 
 /// What `op` takes a core of AVX-512 for an element, in hundredths of a
 /// nanosecond, if it is written as a formula; else 0. By
-/// docs/Results/functions.
+/// docs/Results/functions.md: what each of our formulas takes beside the
+/// others, on the core that all were measured on.
 static int64_t formulaTime(Operation &op) {
   if (op.getDialect()->getNamespace() != "math" ||
       isa<math::AbsFOp, math::AbsIOp, math::SqrtOp, math::FmaOp, math::FloorOp,
@@ -429,7 +433,11 @@ static int64_t liveVectors(Block &body) {
 /// the code. Those of a chain of plain ops have to fit the registers; formulas
 /// have few values at a time.
 static int64_t sideBySide(const Nest &nest, unsigned vectorBits) {
-  constexpr int64_t kMost = 4, kShortChain = 25;
+  // Vectors side by side at most, and elements from which on they are worth the
+  // code: fewer where they are done again and again. [limit]
+  constexpr int64_t kMost = 4, kFew = 1 << 11, kFewAgain = 1 << 6;
+  // What a core looks ahead of in any case, as chains are measured. [shape]
+  constexpr int64_t kShortChain = 25;
   linalg::GenericOp main = nest.main;
   if (nest.reduces() || nest.epilogue)
     return 1;
@@ -447,10 +455,11 @@ static int64_t sideBySide(const Nest &nest, unsigned vectorBits) {
   for (ArrayRef<Access> accesses : {ArrayRef(nest.inputs), nest.stores()})
     for (const Access &access : accesses)
       bytes += elementBytes(access.element);
-  // 32 bytes a nanosecond.
+  // In hundredths of a nanosecond, as formulas.
   bool isFar = llvm::is_contained(nest.far, true);
-  int64_t memory = isFar ? 100 * bytes / 32 : 0;
-  if (count < (repeats ? 1 << 6 : 1 << 11))
+  Cost cost(machineOf(main));
+  int64_t memory = isFar ? int64_t(1e11 * cost.access(double(bytes))) : 0;
+  if (count < (repeats ? kFewAgain : kFew))
     return 1;
   if (time > memory)
     return kMost;

@@ -63,8 +63,9 @@ private:
   // Lanes.
 
   /// About as many rows has a tile of sums of a product along the lanes.
+  /// [shape]
   static constexpr int64_t kRowsOfSums = 6;
-  /// Rows of an interleaved tile at most.
+  /// Rows of an interleaved tile at most. [shape]
   static constexpr int64_t kMostInterleaved = 8;
   int64_t lanesFor(int dim) const;
   double loadCost(const Access &access, int dim, int64_t lanes) const;
@@ -104,10 +105,10 @@ private:
 
   // The tile of registers.
 
-  /// Operations of an interleaved tile at most.
+  /// Operations of an interleaved tile at most. [limit]
   static constexpr int64_t kMaxTileWork = 512;
   /// Instructions at most of as many rows as there are lanes, before they are
-  /// added up together: beside functions that is little, and much code.
+  /// added up together: beside functions that is little, and much code. [limit]
   static constexpr int64_t kMaxRowsWork = 512;
   /// Parallel dims that only `reader` steps through, not `other`.
   SmallVector<int> reuseDims(const Access &reader, const Access &other,

@@ -7,6 +7,7 @@
 #include "Schedule.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -82,8 +83,9 @@ void ScheduleChooser::choosePacking(Schedule &s) const {
     linalg::GenericOp op = nest.main;
     unsigned memoryDims =
         cast<MemRefType>(op.getDpsInputs()[i].getType()).getRank();
-    if (used <= memoryDims && footprint * 4 > (256 << 10) && tiles >= 4 &&
-        panel <= (2 << 20))
+    Machine machine = machineOf(nest.main);
+    if (used <= memoryDims && footprint * 4 > machine.cacheBytes / 4 &&
+        tiles >= 4 && panel <= machine.sharedCacheBytes / 2)
       s.packed = i;
   }
   chooseWidening(s);
@@ -243,6 +245,7 @@ void ScheduleChooser::chooseBlocking(Schedule &s) const {
 }
 
 void ScheduleChooser::choosePartialSums(Schedule &s) const {
+  // Sums of sizes that nobody knows are taken to be long. [guess]
   constexpr int64_t kUnknownTerms = 1 << 16;
   // Totals of partial sums are as many registers as accumulators are: those of
   // a large tile are written to memory and read again.
@@ -332,7 +335,10 @@ bool ScheduleChooser::keepsPartialSums(const Schedule &s, ArrayRef<int> order,
 }
 
 void ScheduleChooser::chooseTogether(Schedule &s) const {
+  // A tile of fewer accumulators waits for them; so many at once do not.
+  // [shape]
   constexpr int64_t kFew = 4, kTogether = 8;
+  // Operations of a body that is written out as often. [limit]
   constexpr unsigned kMostWork = 8;
   auto isSlow = [&](unsigned output) {
     return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp, arith::MulIOp>(

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Machine/Core.h"
+#include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -42,10 +44,11 @@ int64_t ScheduleChooser::rowBytes(const Access &reader, int row) {
 }
 
 int64_t ScheduleChooser::linesInSet(int64_t rows, int64_t bytes) {
-  constexpr uint64_t page = 4096, line = 64;
-  if (bytes < int64_t(line) || rows < 2)
+  if (bytes < int64_t(core::kLineBytes) || rows < 2)
     return 1;
-  uint64_t places = page / std::max(std::gcd(uint64_t(bytes), page), line);
+  uint64_t places =
+      core::kPageBytes /
+      std::max(std::gcd(uint64_t(bytes), core::kPageBytes), core::kLineBytes);
   return llvm::divideCeil(uint64_t(rows), places);
 }
 
@@ -55,11 +58,13 @@ double ScheduleChooser::tileCost(int64_t a, int64_t b, int dimA, int dimB,
   auto one = [&](int64_t x, int64_t y) {
     if (x == 0 || y == 0)
       return 0.0;
-    // Two loads and two multiply-adds a cycle, of four cycles each. Lines
-    // that push one another out of a set of eight are read from behind it.
-    double missed = linesInSet(x, bytesA) > 6 ? 0.3 * x : 0;
+    // Lines that push one another out of a set are read from behind it.
+    double missed =
+        linesInSet(x, bytesA) > core::kLinesOfSet ? core::kPushedOut * x : 0;
     double loads = each ? x * y + y : x + y;
-    return std::max({x * y / 2.0, loads / 2.0, 4.0}) + 1.0 + missed;
+    return std::max({x * y / core::kMultiplyAdds, loads / core::kLoads,
+                     core::kMultiplyAddLatency}) +
+           core::kIteration + missed;
   };
   return sumOverTiles(a, b, dimA, dimB, sizeA, sizeB, one);
 }
@@ -119,10 +124,11 @@ int64_t ScheduleChooser::slideOf(const Schedule &s) const {
 void ScheduleChooser::chooseSlide(Schedule &s) const {
   if (!contraction || s.vec < 0 || s.vecReduces || s.reductions.empty())
     return;
-  constexpr int64_t kMostRows = 8;
+  constexpr int64_t kMostRows = 8; // of a tile [shape]
   int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
   int64_t rowSize = s.row < 0 ? 1 : size(s.row);
-  double best = 0.95 / rowSize *
+  // To slide has to gain what any way has to that is not the plain one.
+  double best = (2 - Cost::kMargin) / rowSize *
                 tileCost(s.rows, s.vectors, s.row, -1, rowSize, vecSize,
                          /*bytesA=*/0, /*each=*/true);
   Schedule chosen = s;
@@ -147,11 +153,13 @@ void ScheduleChooser::chooseSlide(Schedule &s) const {
           if (x == 0 || y == 0)
             return 0.0;
           int64_t elements = (x - 1) * slide + terms;
-          double missed =
-              linesInSet(elements, bytes) > 6 ? 0.3 * elements * y : 0;
-          return std::max({x * y * terms / 2.0, (elements + terms) * y / 2.0,
-                           4.0 * terms}) +
-                 1.0 + missed;
+          double missed = linesInSet(elements, bytes) > core::kLinesOfSet
+                              ? core::kPushedOut * elements * y
+                              : 0;
+          return std::max({x * y * terms / core::kMultiplyAdds,
+                           (elements + terms) * y / core::kLoads,
+                           core::kMultiplyAddLatency * terms}) +
+                 core::kIteration + missed;
         };
         double cost = sumOverTiles(tile.rows, tile.vectors, row, -1, size(row),
                                    vecSize, one) /
@@ -187,8 +195,8 @@ double ScheduleChooser::waitCost(const Schedule &s, const Access &rowReader,
   double waits = 0;
   // The first rows of each outer iteration find the vectors of the sum in no
   // cache. Lines that are asked for at the same time are those of as many
-  // operations as a core holds, some 320, and come 350 cycles later: the
-  // larger a tile, the fewer of them. A panel is copied without tiles.
+  // operations as a core holds: the larger a tile, the fewer of them. A panel
+  // is copied without tiles.
   auto isOuter = [&](int dim) {
     return !nest.dims[dim].reduces && dim != s.vec && dim != s.row;
   };
@@ -208,21 +216,22 @@ double ScheduleChooser::waitCost(const Schedule &s, const Access &rowReader,
         share /= size(dim);
     auto wait = [&](int64_t y) {
       double products = s.rows * y, loads = s.rows + y;
-      return y == 0
-                 ? 0.0
-                 : std::max(0.0, (products + loads) * 350 / 320 - products / 2);
+      return y == 0 ? 0.0
+                    : std::max(0.0, (products + loads) * core::kMemoryLatency /
+                                            core::kWindow -
+                                        products / core::kMultiplyAdds);
     };
     waits += share * (vecSize / s.vectors * wait(s.vectors) +
                       wait(vecSize % s.vectors));
   }
-  // A core prefetches rows, and the lines of a result that is written to
-  // through the caches, of some seven rows; those of others come late, once a
-  // tile: beside a long sum that is little.
-  constexpr int64_t kFollowed = 7, kLong = 128;
-  if (s.rows > kFollowed && reductionCount() <= kLong &&
+  // A core prefetches some rows, and the lines of a result that is written to
+  // through the caches; those of others come late, once a tile: beside a sum
+  // that multiplies for several times as long that is little. [maths]
+  constexpr int64_t kLong = 128;
+  if (s.rows > core::kStreams && reductionCount() <= kLong &&
       isFromMemory(rowReader) && isFromMemory(nest.stores()[0]) &&
       !llvm::is_contained(nest.far, true))
-    waits += 48.0 * (s.rows - kFollowed) / reductionCount() *
+    waits += core::kLateLine * (s.rows - core::kStreams) / reductionCount() *
              (rowSize / s.rows) * llvm::divideCeil(vecSize, s.vectors);
   return waits;
 }
@@ -351,15 +360,16 @@ void ScheduleChooser::chooseTile(Schedule &s) const {
   // A product that is over soon is waited for while it is compiled: of what
   // takes about as long, the least code. Where lanes are summed up, the tile
   // says who is added to whom; sizes that differ by rank leave other tiles at
-  // the ends than the estimate is of.
-  constexpr double kSoon = 1 << 16, kAlike = 1.06; // cycles
-  double fastest = best->cost, all = fastest;
+  // the ends than the estimate is of. How much longer it may take [limit]:
+  constexpr double kAlike = 1.06;
+  double fastest = best->cost, products = 1;
   for (int dim : llvm::seq<int>(nest.dims.size()))
-    if (dim != s.vec)
-      all *= size(dim);
+    products *= size(dim);
+  Cost cost(machineOf(nest.main));
+  bool isSoonOver = cost.isSoonOver(cost.compute(2 * products));
   bool isFixed = llvm::all_of(
       nest.dims, [](const Dim &dim) { return dim.size.fixed.has_value(); });
-  if (!s.vecReduces && isFixed && all < kSoon) {
+  if (!s.vecReduces && isFixed && isSoonOver) {
     int64_t least = INT64_MAX;
     for (const Choice &choice : choices) {
       int64_t size = codeSize(s, choice.row, choice.rows, choice.vectors);
@@ -535,8 +545,8 @@ std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
     bool isOther = chosen.packed < 0 || panel != chosen.packed;
     s.packed = tile.panel ? panel : -1;
     s.widens = chosen.widens && s.packed == chosen.packed;
-    constexpr int64_t kMostBytes = 4 << 20;
-    if (tile.panel && isOther && (s.pairs || panelBytes(s) > kMostBytes))
+    double mostBytes = machineOf(nest.main).sharedCacheBytes;
+    if (tile.panel && isOther && (s.pairs || panelBytes(s) > mostBytes))
       return std::nullopt;
   }
   s.slides = canSlide(s);

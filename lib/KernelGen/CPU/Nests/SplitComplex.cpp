@@ -30,7 +30,7 @@ Value wholeOf(Value value) {
 }
 
 namespace {
-/// Of real and imaginary parts, or the whole as an integer.
+/// Of real and imaginary parts, or the whole as an integer. [format]
 constexpr int64_t kWhole = -1;
 
 struct Splitter {

@@ -103,7 +103,7 @@ Value VectorCode::firstLanes(Quantity count) {
 }
 
 Value VectorCode::scratch(Quantity count) {
-  constexpr int64_t kAlignment = 64;
+  constexpr int64_t kAlignment = 64; // of a vector's bytes [format]
   Quantity bytes, first;
   {
     // The size is the same for all parts.

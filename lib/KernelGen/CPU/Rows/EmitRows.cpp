@@ -11,6 +11,7 @@
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Machine/Core.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -21,8 +22,6 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
-
-static constexpr uint64_t kLineBytes = 64;
 
 namespace {
 class RowEmitter {
@@ -257,8 +256,8 @@ void RowEmitter::allocateLocal(int64_t rows, int64_t parts) {
       uint64_t each = elementBytes(type.getElementType());
       for (int64_t size : ArrayRef(shape).drop_front())
         each *= size;
-      shape[0] =
-          llvm::alignTo(shape[0], kLineBytes / std::gcd(kLineBytes, each));
+      shape[0] = llvm::alignTo(shape[0], core::kLineBytes /
+                                             std::gcd(core::kLineBytes, each));
       shape.insert(shape.begin(), parts);
     }
     local[root] = memref::AllocOp::create(

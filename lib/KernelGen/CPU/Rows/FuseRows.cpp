@@ -24,7 +24,7 @@ namespace shardc {
 #include "shardc/KernelGen/Passes.h.inc"
 } // namespace shardc
 
-/// Ops to look at before and behind a reduction.
+/// Ops to look at before and behind a reduction. [limit]
 static constexpr int64_t kMostBefore = 48, kMostBehind = 160;
 /// True if ops on the other side of it may have its elements in any order:
 /// neither calls nor communication, but one whole exchange.
@@ -165,8 +165,9 @@ std::optional<RowGroup> RowFinder::tryCuts(const Cuts &cuts) {
       bool canCombine = !exact;
       for (unsigned i : llvm::seq<unsigned>(generic.getNumDpsInits())) {
         Operation *combiner = combinerOf(generic, i);
-        canCombine &= combiner && spmd::neutralElement(combiner) &&
-                      bytesOf(generic.getDpsInits()[i]) <= (1 << 20);
+        canCombine &=
+            combiner && spmd::neutralElement(combiner) &&
+            bytesOf(generic.getDpsInits()[i]) <= cost.getMachine().cacheBytes;
       }
       if (!canCombine)
         member.reset();

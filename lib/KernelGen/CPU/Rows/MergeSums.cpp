@@ -18,10 +18,11 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// Ops between two that become one.
+/// Ops between two that become one. [limit]
 static constexpr int64_t kMostBetween = 64;
 /// Sums that become one, and what such a one reads. An accumulator is several
 /// registers all the time, what an elementwise op makes is stored at once.
+/// [shape]
 static constexpr unsigned kMostSums = 4, kMostTerms = 8;
 static constexpr unsigned kMostPoints = 9, kMostRead = 12;
 

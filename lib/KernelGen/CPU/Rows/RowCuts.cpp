@@ -187,7 +187,7 @@ std::optional<Place> RowFinder::placeOf(Value view, AffineMap map,
 /// wants.
 static bool hasDenseRows(MemRefType type, const Place &place,
                          ArrayRef<int64_t> counts) {
-  constexpr int64_t kFewBytes = 1 << 10;
+  constexpr int64_t kFewBytes = 1 << 10; // 16 lines [shape]
   if (!type.getLayout().isIdentity() || !place.isOwn())
     return false;
   int64_t row = 1;

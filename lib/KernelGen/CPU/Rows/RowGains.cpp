@@ -7,12 +7,9 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// A block and what is read beside it stay in the first-level cache of any CPU:
-/// its second pass is as good as free.
-static constexpr int64_t kBlockBytes = 20 << 10;
 /// Partial results of sums over all rows: enough for threads, and where they
 /// are next to nothing beside what is summed, so many that each is a sum of few
-/// blocks.
+/// blocks. [limit]
 static constexpr int64_t kMostChunks = 16, kMostSmallChunks = 64;
 
 /// With what sizes are at most; what nobody knows is taken to be large.
@@ -67,7 +64,10 @@ bool RowFinder::isWorth(RowGroup &group) {
   // A row that does not fit is as far away in the second pass as in the first.
   if (ofRow > all / 4 || ofRow > 8 * machine.cacheBytes)
     return false;
-  double blockBytes = std::min<double>(kBlockBytes, machine.cacheBytes / 32);
+  // A block and what is read beside it stay in the first cache: its second pass
+  // is as good as free.
+  double blockBytes =
+      std::min(machine.firstCacheBytes * 5 / 8, machine.cacheBytes / 32);
   int64_t block = std::max<int64_t>(blockBytes / std::max(ofRow, 1.0), 1);
   const Quantity &last = group.sizes.back();
   block = std::clamp<int64_t>(last.guess(), 1, block);

@@ -26,10 +26,12 @@ using spmd::PairStepOp;
 using Groups = SmallVector<SmallVector<int64_t>>;
 
 /// Features that fill a tile of a library's engines: fewer take as long.
+/// [shape]
 static constexpr int64_t kTileFeatures = 64;
 /// Queries or keys whose number is not known: as many as rows of products.
+/// [guess]
 static constexpr double kUnknownRows = 1024;
-/// Most features that any GPU's engines take.
+/// Most features that any GPU's engines take. [format]
 static constexpr int64_t kMostFeatures = 256;
 
 namespace {

@@ -18,10 +18,11 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 
 /// A side of the libraries' tiles: products of fewer rows or columns fill none.
+/// [shape]
 static constexpr int64_t kTileSide = 256;
-/// Channels on both sides of a convolution that fill a tile of one.
+/// Channels on both sides of a convolution that fill a tile of one. [shape]
 static constexpr int64_t kTileChannels = 32;
-/// Most spatial dims of a convolution.
+/// Most spatial dims of a convolution. [format]
 static constexpr size_t kMostSpatial = 3;
 
 namespace {
@@ -164,8 +165,8 @@ bool gpukernels::isWorthACall(Operation *op, double operations,
                               int64_t launches, double bytes) {
   Cost cost(machineOf(op));
   double gained = (Cost::kMargin - 1) * cost.compute(operations);
-  return gained >
-         double(launches) * cost.getMachine().launchSeconds + cost.access(bytes);
+  return gained > double(launches) * cost.getMachine().launchSeconds +
+                      cost.access(bytes);
 }
 
 LibraryWish gpukernels::wishOf(OpBuilder &b, LibraryUse use) {

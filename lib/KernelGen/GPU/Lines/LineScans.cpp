@@ -22,13 +22,13 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::lines;
 
-/// Lines up to here are a warp's.
+/// Lines up to here are a warp's. [shape]
 static constexpr int64_t kShortLine = 256;
 /// Parts of a line that wait for one another, at most, and how many of them a
-/// thread reads; the prefix is passed from group to group.
+/// thread reads; the prefix is passed from group to group. [shape]
 static constexpr int64_t kGroupParts = 128, kPolled = 4;
 /// Bytes of elements that a thread keeps, and tiles of a block, at most: two
-/// blocks then fit on a multiprocessor.
+/// blocks then fit on a multiprocessor. [shape]
 static constexpr int64_t kKeptBytes = 80, kMostTiles = 4;
 
 namespace {

@@ -31,9 +31,9 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::lines;
 
-/// Elements of a tile, at most, and bytes that they take.
+/// Elements of a tile, at most, and bytes that they take. [shape]
 static constexpr int64_t kMostTile = 1024, kMostBytes = 32 << 10;
-/// Elements of a block, at least, if short lines are many.
+/// Elements of a block, at least, if short lines are many. [shape]
 static constexpr int64_t kLeastSpan = 256;
 
 namespace {

@@ -14,10 +14,10 @@ LogicalResult launchLines(spmd::LinesOp op);
 
 namespace lines {
 /// f32 numbers of a line that is transformed, at most; of other types as many
-/// bytes.
+/// bytes. [shape]
 inline constexpr int64_t kMostTransform = 4096;
 /// A stage writes out the sums of as many elements as its radix, each with
-/// each: a kernel of the square of it.
+/// each: a kernel of the square of it. [limit]
 inline constexpr int64_t kMostRadix = 61;
 
 /// What the kernels of one op on lines share. Lines are numbered in row-major

@@ -21,16 +21,17 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
 /// Columns of a tile, the most first: from the third on where scores need more
-/// registers.
+/// registers. [shape]
 static constexpr int64_t kTiles[] = {64, 48, 32, 16}, kFewColumns = 32;
 static constexpr int64_t kWarps = kThreads / kWarp;
 /// Features of which a warp may have sums for 32 rows, or need more beside.
+/// [shape]
 static constexpr int64_t kFewFeatures = 128;
 /// Registers that a thread's scores and sums may take where it has four rows;
-/// where an edge, or a band, needs some as well.
+/// where an edge, or a band, needs some as well. [shape]
 static constexpr int64_t kTallNumbers = 192, kTallWithEdge = 160,
                          kTallWithBand = 128;
-/// Rows of a tall block.
+/// Rows of a tall block. [shape]
 static constexpr int64_t kTallRows = 128;
 
 namespace {

@@ -99,7 +99,7 @@ gpukernels::pairs::weightFragmentsOfRows(PairBlock &block,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Depth of one product.
+/// Depth of one product. [shape]
 static constexpr int64_t kStep = 16;
 
 namespace {

@@ -28,18 +28,18 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
 /// Rows of a block and of a warp; warps that have columns, or features, of
-/// their own.
+/// their own. [shape]
 static constexpr int64_t kBlockRows = 64, kWarpRows = 32, kGroups = 2;
 /// Columns of a tile, and parts in which a warp finds its scores of it where
-/// numbers for an edge or a band are in registers too.
+/// numbers for an edge or a band are in registers too. [shape]
 static constexpr int64_t kColumnsOfTile = 64, kPartsWithEdge = 2;
 /// Features of which two gradients' sums stay in registers; and beside what an
-/// edge or a band needs, where all scores of a part are found at once.
+/// edge or a band needs, where all scores of a part are found at once. [shape]
 static constexpr int64_t kMostFeatures = 128, kMostAtOnce = 96;
 /// Where features are more: rows of a warp whose scores are found at once, and
-/// features of queries whose gradients are.
+/// features of queries whose gradients are. [shape]
 static constexpr int64_t kFewRows = 16, kFewFeatures = 16;
-/// Threads that clear.
+/// Threads that clear. [shape]
 static constexpr int64_t kClearing = 256;
 
 namespace {

@@ -9,23 +9,23 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
 /// Columns of a tile, fewer where sums of many features need the registers,
-/// still fewer where scores need some as well.
+/// still fewer where scores need some as well. [shape]
 static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
 static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
 /// The same where both groups have half of the features; the first where scores
-/// need no more registers.
+/// need no more registers. [shape]
 static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
-/// What a block may have.
+/// What a block may have. [shape]
 static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
-/// Stages of panels.
+/// Stages of panels. [shape]
 static constexpr int64_t kMostPanels = 8;
-/// The same of mbarriers, and what else is behind stages.
+/// The same of mbarriers, and what else is behind stages. [shape]
 static constexpr int64_t kBarrierBytes = 256;
 /// Of tensor memory: rows of a tile, columns of one, and the most features of
-/// two tiles.
+/// two tiles. [shape]
 static constexpr int64_t kLanes = 128, kLaneColumns = 128, kLaneFeatures = 128;
 /// What one tile of rows keeps behind its ring (PairTensorWide): four numbers a
-/// row, and mbarriers.
+/// row, and mbarriers. [shape]
 static constexpr int64_t kWideBytes = 4 * 4 * kLanes + 2 * kBarrierBytes;
 
 /// Where `tensor` has lines along `lineDim` whose neighbours along `dim` are in

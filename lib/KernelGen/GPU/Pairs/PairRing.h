@@ -14,11 +14,11 @@
 
 namespace shardc::gpukernels::pairs {
 
-/// Elements of a row of 128 bytes, and of a piece of 16.
+/// Elements of a row of 128 bytes, and of a piece of 16. [shape]
 inline constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8;
-/// Terms of a float that is split; products of later ones are nothing.
+/// Terms of a float that is split; products of later ones are nothing. [maths]
 inline constexpr int64_t kTerms = 3;
-/// Registers of a thread that loads, and of one that works on scores.
+/// Registers of a thread that loads, and of one that works on scores. [shape]
 inline constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 
 /// A tensor as TMA copies know it, fastest dim first: the memref's dims that

@@ -19,11 +19,11 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
-/// From this many rows on there are kernels with tiles of so many.
+/// From this many rows on there are kernels with tiles of so many. [shape]
 static constexpr int64_t kManyRows = 64;
-/// Columns of a part are a multiple of every tile's.
+/// Columns of a part are a multiple of every tile's. [shape]
 static constexpr int64_t kPartColumns = 192;
-/// Threads that combine a row.
+/// Threads that combine a row. [shape]
 static constexpr int64_t kCombining = 128;
 
 /// A tensor of the step whose dims begin with that of parts.

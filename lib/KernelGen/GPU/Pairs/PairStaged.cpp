@@ -18,7 +18,7 @@ using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
 /// Bytes from one row of 16-bit numbers to the next: eight rows, at one column,
-/// use all banks.
+/// use all banks. [shape]
 static constexpr int64_t kHalfPitch = 80;
 
 namespace {

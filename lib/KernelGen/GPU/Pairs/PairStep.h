@@ -12,15 +12,16 @@
 
 namespace shardc::gpukernels::pairs {
 
-inline constexpr int64_t kThreads = 128, kPerRow = 4;
-inline constexpr int64_t kRows = kThreads / kPerRow; // of a thread's first row
-inline constexpr int64_t kColumns = 32;              // of a tile
-inline constexpr int64_t kPart = 32; // of a depth, or of features, at once
+inline constexpr int64_t kThreads = 128, kPerRow = 4; // [shape]
+inline constexpr int64_t kRows = kThreads / kPerRow;  // of a thread's first row
+inline constexpr int64_t kColumns = 32;               // of a tile [shape]
+inline constexpr int64_t kPart =
+    32; // of a depth, or of features, at once [shape]
 inline constexpr int64_t kOwn =
     kPart / kPerRow; // features of a thread, of these
-/// Features whose sums stay in registers: more take another pass.
+/// Features whose sums stay in registers: more take another pass. [shape]
 inline constexpr int64_t kSlab = 256;
-/// Where columns are divided among blocks: the dim of their parts.
+/// Where columns are divided among blocks: the dim of their parts. [format]
 inline constexpr unsigned kPartDim = 0;
 
 /// A tensor of the step, read and written through its map.

@@ -13,10 +13,10 @@
 
 namespace shardc::gpukernels::pairs {
 
-/// Elements of a piece of 16 bytes.
+/// Elements of a piece of 16 bytes. [shape]
 inline constexpr int64_t kPieceHalves = 8;
 /// Shared memory that two blocks of a multiprocessor may have each, and that
-/// one may on the least of them.
+/// one may on the least of them. [shape]
 inline constexpr int64_t kHalfBytes = 80 * 1024, kMostBytes = 99 * 1024;
 
 /// Lines of a tensor as they are in shared memory.

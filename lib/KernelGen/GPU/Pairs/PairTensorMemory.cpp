@@ -14,9 +14,10 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
 /// How much more than what weights are relative to a score may be: weights are
-/// at most 2^8, of which f16 adds up many.
+/// at most 2^8, of which f16 adds up many. [maths]
 static constexpr double kHeadroom = 8 / std::numbers::log2e;
 /// Sums that are added up side by side, so that none waits for the last.
+/// [shape]
 static constexpr int64_t kChains = 4;
 
 //===----------------------------------------------------------------------===//

@@ -25,11 +25,11 @@
 namespace shardc::gpukernels::pairs {
 
 /// The depth of one product, and columns of tensor memory that it takes of a
-/// left matrix that is there.
+/// left matrix that is there. [shape]
 inline constexpr int64_t kTensorStep = 16, kTensorStepColumns = kTensorStep / 2;
-/// Columns of tensor memory that a thread loads or stores at once.
+/// Columns of tensor memory that a thread loads or stores at once. [shape]
 inline constexpr int64_t kColumnsAtOnce = 32;
-/// The warp of the first warpgroup that multiplies.
+/// The warp of the first warpgroup that multiplies. [shape]
 inline constexpr int64_t kMultiplies = 1;
 
 /// A softmax's row of one thread, whose scores are in pairs: two at once are

@@ -14,9 +14,9 @@ using namespace shardc::gpukernels::pairs;
 
 /// Tiles of rows of a block.
 static constexpr int64_t kTiles = kConsumers;
-/// The warp that loads.
+/// The warp that loads. [shape]
 static constexpr int64_t kLoads = 0;
-/// Tensors that a stage has a tile of.
+/// Tensors that a stage has a tile of. [shape]
 static constexpr int64_t kParts = 2;
 
 namespace {

@@ -26,19 +26,19 @@ using namespace shardc::gpukernels::pairs;
 /// columns.
 static constexpr int64_t kSlots = kConsumers;
 /// The parts of a stage, each with the warp that loads it: what scores are of,
-/// and what weights are multiplied with.
+/// and what weights are multiplied with. [shape]
 static constexpr int64_t kOfScores = 0, kOfSums = 1, kParts = 2;
 static constexpr int64_t kLoads[kParts] = {0, 2};
-/// Panels of rows for which fewer registers are enough to multiply.
+/// Panels of rows for which fewer registers are enough to multiply. [shape]
 static constexpr int64_t kFewPanels = 3;
-/// Bytes of a number a row.
+/// Bytes of a number a row. [shape]
 static constexpr int64_t kRowsBytes = 4 * kTensorRows;
 /// Numbers a row that warpgroups exchange: what weights are relative
-/// to; in the end the largest of each, and a sum.
+/// to; in the end the largest of each, and a sum. [shape]
 static constexpr int64_t kBase = 0, kLargest = 1, kSum = 3, kPublished = 4;
 /// mbarriers of a slot, 8 bytes each: scores (or, in the end, sums) are there;
 /// weights are; the base is the other slot's. Behind them two: a tile's weights
-/// have been multiplied; both warpgroups are through.
+/// have been multiplied; both warpgroups are through. [shape]
 static constexpr int64_t kMade = 0, kWeighed = 8, kHanded = 16, kSlotBytes = 24;
 static constexpr int64_t kAdded = kSlots * kSlotBytes, kMet = kAdded + 8,
                          kBarriersBytes = kMet + 8;

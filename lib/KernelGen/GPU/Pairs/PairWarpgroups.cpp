@@ -25,12 +25,12 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// The most of each of two gradients whose sums both stay in registers.
+/// The most of each of two gradients whose sums both stay in registers. [shape]
 static constexpr int64_t kBothFeatures = 128;
-/// The depth of one product.
+/// The depth of one product. [shape]
 static constexpr int64_t kStep = 16;
 /// Registers of a thread that loads, and of one that multiplies, where those
-/// that load split floats.
+/// that load split floats. [shape]
 static constexpr int64_t kSomeRegisters = 56, kOtherRegisters = 224;
 
 namespace {

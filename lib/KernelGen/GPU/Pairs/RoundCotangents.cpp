@@ -20,9 +20,9 @@ namespace shardc {
 #include "shardc/KernelGen/GpuPasses.h.inc"
 } // namespace shardc
 
-/// The gradient of outputs among the rows of a step backward.
+/// The gradient of outputs among the rows of a step backward. [format]
 static constexpr unsigned kCotangent = 2;
-/// Gradients of query, key and value: others are of no product.
+/// Gradients of query, key and value: others are of no product. [format]
 static constexpr size_t kProducts = 3;
 
 /// Whether tensor cores multiply the gradients of outputs of `step`.

@@ -8,13 +8,13 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Side of a tile that is transposed in shared memory.
+/// Side of a tile that is transposed in shared memory. [shape]
 static constexpr int64_t kSide = 32;
-/// Inputs that are transposed at once: tiles of them fit shared memory.
+/// Inputs that are transposed at once: tiles of them fit shared memory. [shape]
 static constexpr size_t kMostTransposed = 4;
-/// Below this a side is not worth it.
+/// Below this a side is not worth it. [shape]
 static constexpr int64_t kLeastSide = 16;
-/// Neighbours of a thread, at most.
+/// Neighbours of a thread, at most. [shape]
 static constexpr int64_t kMostLanes = 8;
 
 /// The dim that alone is the last subscript of `operand`, if it is in memory

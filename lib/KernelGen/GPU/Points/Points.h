@@ -11,7 +11,7 @@
 
 namespace shardc::gpukernels {
 
-/// Threads of a block.
+/// Threads of a block. [shape]
 inline constexpr int64_t kBlock = 256;
 
 /// Reductions, of known sizes, whose elements several threads share.

@@ -21,9 +21,10 @@ using namespace shardc::gpukernels;
 static constexpr int64_t kShared = kWarp;
 /// ... and from two for each of a block's on a block does, if results are no
 /// more than half of a block's threads for each block that keeps the GPU busy:
-/// of more each has a thread, and these are threads enough.
+/// of more each has a thread, and these are threads enough. [shape]
 static constexpr int64_t kLong = 2 * kBlock, kFewResults = kBlock / 2;
 /// Elements that a thread has for itself, at least, if results are split.
+/// [shape]
 static constexpr int64_t kLeastOwn = 8;
 static constexpr int64_t kWarps = kBlock / kWarp;
 

@@ -18,13 +18,13 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Elements of a row that are worth a warp, and that stay in a cache.
+/// Elements of a row that are worth a warp, and that stay in a cache. [shape]
 static constexpr int64_t kLeastElements = 32, kMostElements = 16384;
 /// Up to this many elements a row is a warp's; up to the second if rows are as
-/// many as warps of the blocks that keep the GPU busy.
+/// many as warps of the blocks that keep the GPU busy. [shape]
 static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024;
 static constexpr int64_t kWarps = kBlock / kWarp;
-/// Ops of other kernels among those of a group, in each direction.
+/// Ops of other kernels among those of a group, in each direction. [limit]
 static constexpr int64_t kMostPassed = 32;
 
 //===----------------------------------------------------------------------===//

@@ -25,9 +25,9 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 
 /// Threads of a multiprocessor among which a scatter is shared: one for each of
-/// its lanes. Each reads all places ...
+/// its lanes. Each reads all places ... [shape]
 static constexpr int64_t kLanes = 128;
-/// ... if one block could sort them: else they are sorted.
+/// ... if one block could sort them: else they are sorted. [shape]
 static constexpr int64_t kFewUpdates = 1024;
 
 namespace {

@@ -14,7 +14,7 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 
 /// Results of one kernel, each of which has a place for every thread in shared
-/// memory; and ops between two of them.
+/// memory; and ops between two of them. [shape]
 static constexpr unsigned kMostResults = 6;
 static constexpr int64_t kMostBetween = 64;
 

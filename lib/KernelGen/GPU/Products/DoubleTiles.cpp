@@ -15,11 +15,11 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Rows or columns of a warp, and of a fragment; its depth.
+/// Rows or columns of a warp, and of a fragment; its depth. [shape]
 static constexpr int64_t kOfWarp = 32, kOfFragment = 8, kDepth = 4;
-/// Warps in each direction, and fragments of a warp.
+/// Warps in each direction, and fragments of a warp. [shape]
 static constexpr int64_t kWarps = 2, kFragments = kOfWarp / kOfFragment;
-/// Fragments side by side in a tile's depth.
+/// Fragments side by side in a tile's depth. [shape]
 static constexpr int64_t kParts = 2;
 
 namespace {

@@ -20,9 +20,10 @@ namespace shardc {
 #include "shardc/KernelGen/GpuPasses.h.inc"
 } // namespace shardc
 
-/// This many lines of the other operand are one block's, or two's.
+/// This many lines of the other operand are one block's, or two's. [shape]
 static constexpr int64_t kMostLines = 128;
 /// Below these a product is no tile's: points would compute it again and again.
+/// [shape]
 static constexpr int64_t kLeast = 16;
 static constexpr size_t kMostOps = 24, kMostInputs = 6;
 

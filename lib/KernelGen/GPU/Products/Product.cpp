@@ -25,16 +25,17 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Below these a tile would be mostly zeros.
+/// Below these a tile would be mostly zeros. [shape]
 static constexpr int64_t kLeastRows = 16, kLeastColumns = 8, kLeastDepth = 8;
-/// Depth of a product of 16-bit floats on tensor cores.
+/// Depth of a product of 16-bit floats on tensor cores. [shape]
 static constexpr int64_t kLeastHalfDepth = 16;
 /// What is not known is taken to be this: a guess about programs, not a price.
+/// [guess]
 static constexpr int64_t kLarge = 1024;
-/// Pieces that are copied at once, at most.
+/// Pieces that are copied at once, at most. [shape]
 static constexpr int64_t kPieceBytes = 16;
 /// A depth is cut into parts of at least so much: some stages of each tile, or
-/// copies are waited for instead of being ahead.
+/// copies are waited for instead of being ahead. [shape]
 static constexpr int64_t kLeastPart = 256;
 
 //===----------------------------------------------------------------------===//
@@ -735,7 +736,7 @@ int64_t ProductKernel::chooseSplits(std::pair<int64_t, int64_t> tile) const {
 void ProductKernel::finish() {
   if (splits == 1)
     return;
-  constexpr int64_t threads = 256;
+  constexpr int64_t threads = 256; // [shape]
   int64_t bytes = product.sum.getIntOrFloatBitWidth() / 8;
   int64_t run = product.columns % (16 / bytes) == 0 ? 16 / bytes : 1;
   auto type = VectorType::get({run}, product.sum);

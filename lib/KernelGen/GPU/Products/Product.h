@@ -140,6 +140,7 @@ enum class TileLayout {
 };
 
 /// Rows of a swizzled tile so far apart have their pieces in the same places.
+/// [shape]
 inline constexpr int64_t kSwappedRows = 8;
 
 /// What kernels of all products share: who does what, how tiles travel through

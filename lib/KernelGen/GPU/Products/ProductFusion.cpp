@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// What is worth being written for each result.
+/// What is worth being written for each result. [limit]
 static constexpr int64_t kMostBody = 64;
 static constexpr size_t kMostInputs = 6;
 

@@ -182,7 +182,7 @@ void ProductKernel::load(const Factor &factor, Value line, Value from,
                          Value tile) {
   int64_t pieces = linesOf(factor) * tiling.depth / pieceOf(factor).first;
   assert(pieces % producers == 0 && "threads without work");
-  constexpr int64_t kUnrolled = 8;
+  constexpr int64_t kUnrolled = 8; // [limit]
   // Producers have few registers: where lines run, each piece has a depth
   // of its own to find.
   bool isLean = layout == TileLayout::Panels;

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-static constexpr int64_t kSide = 16; // threads of a block
+static constexpr int64_t kSide = 16; // threads of a block [shape]
 
 namespace {
 class RegisterTileKernel : public ProductKernel {

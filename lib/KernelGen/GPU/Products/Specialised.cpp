@@ -26,12 +26,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Rows of tiles that are gone down before the next column.
+/// Rows of tiles that are gone down before the next column. [shape]
 static constexpr int64_t kDown = 8;
-/// Below this in any direction tiles would be mostly zeros.
+/// Below this in any direction tiles would be mostly zeros. [shape]
 static constexpr int64_t kLeast = 64;
 /// Stages that threads of the producer begin before they wait for the first to
-/// be there, at most: two others are being multiplied.
+/// be there, at most: two others are being multiplied. [shape]
 static constexpr int64_t kAhead = 2;
 
 //===----------------------------------------------------------------------===//

@@ -14,7 +14,7 @@
 
 namespace shardc::gpukernels {
 
-/// Depths of a block that threads transpose; its lines are 16 bytes.
+/// Depths of a block that threads transpose; its lines are 16 bytes. [shape]
 inline constexpr int64_t kTransposed = 4;
 
 /// A dim of a tensor that windows are of: element `position * range.step +

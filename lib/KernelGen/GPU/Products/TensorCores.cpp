@@ -21,9 +21,9 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Rows and columns of a tile of kernels for one GPU, at least.
+/// Rows and columns of a tile of kernels for one GPU, at least. [shape]
 static constexpr int64_t kOwnTile = 128;
-/// Depth of one mma of 16-bit floats; bytes of a line of a tile.
+/// Depth of one mma of 16-bit floats; bytes of a line of a tile. [shape]
 static constexpr int64_t kStep = 16, kTileBytes = 64;
 /// Rows, columns and slices of tiles, the largest first. Of each dim a warp has
 /// all or half: whole pairs of fragments.
@@ -356,7 +356,7 @@ bool gpukernels::hasKernel(const Product &product) {
 /// larger one.
 static Tiling chooseTiling(const Product &product, const Cost &cost,
                            int64_t multiprocessors) {
-  constexpr int64_t warps = 4, lineBytes = kTileBytes;
+  constexpr int64_t warps = 4, lineBytes = kTileBytes; // [shape]
   int64_t depth = product.element.isF32() ? lineBytes / 4 : lineBytes / 2;
   Tiling best{64, 64, depth, 4, warps * kWarp};
   double least = std::numeric_limits<double>::infinity();

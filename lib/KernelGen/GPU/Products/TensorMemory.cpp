@@ -22,12 +22,12 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Tiles of sums.
+/// Tiles of sums. [shape]
 static constexpr int64_t kBuffers = 2;
-/// Columns that a thread has in registers at once.
+/// Columns that a thread has in registers at once. [shape]
 static constexpr int64_t kColumns = 32;
 /// Columns of a row that are stored at once, at most: 16 bytes of 16-bit
-/// numbers.
+/// numbers. [shape]
 static constexpr int64_t kRun = 8;
 
 namespace {

@@ -19,10 +19,10 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 
 /// Registers of a producer's thread, and of a consumer's; and where
-/// threads find each piece of a tile themselves.
+/// threads find each piece of a tile themselves. [shape]
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
-/// Rows of tiles from which on one may have no other below it.
+/// Rows of tiles from which on one may have no other below it. [shape]
 static constexpr int64_t kMostlyPaired = 16;
 
 namespace {
