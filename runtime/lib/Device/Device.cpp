@@ -1,7 +1,7 @@
 //===- Device.cpp - What all devices share --------------------------------===//
 
 #include "Device/Device.h"
-#include "Device/Cuda/CudaDevice.h"
+#include "Device/Cuda/OpenCuda.h"
 #include "Device/Emulated/EmulatedDevice.h"
 #include <algorithm>
 #include <cstdlib>

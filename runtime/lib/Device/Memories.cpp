@@ -1,7 +1,7 @@
 //===- Memories.cpp - Device memory that programs share -------------------===//
 
 #include "Device/Cpu/Copy.h"
-#include "Device/Cuda/CudaDevice.h"
+#include "Device/Cuda/OpenCuda.h"
 #include "Device/Emulated/EmulatedDevice.h"
 #include "Host/WriteError.h"
 

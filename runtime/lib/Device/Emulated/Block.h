@@ -63,6 +63,8 @@ private:
   mutable std::mutex lock; ///< for threads of other devices
 };
 
+/// Threads of a warp.
+inline constexpr int32_t warpSize = 32;
 /// Threads that carry out a product of matrices together.
 inline constexpr int32_t groupSize = 128;
 /// What TMA copies and products take of shared memory at once.
@@ -353,6 +355,11 @@ private:
   bool runBlocks();
   bool runPlain();
   bool runFibers();
+  void forgetBlock();
+  bool beginLanes();
+  bool runRound(std::vector<int32_t> &order);
+  bool advance(int32_t lane);
+  bool hasEndedWell();
   void resume(Lane &lane);
   void suspend(Lane &lane);
   bool tryWarp(Lane &lane);
