@@ -218,15 +218,15 @@ static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// What shardrt_householder does, for an op on reflectors.
-template <typename OpT> static std::optional<int64_t> householderKind() {
-  if (std::is_same_v<OpT, QrOp>)
-    return SHARDRT_HOUSEHOLDER_QR;
-  if (std::is_same_v<OpT, HessenbergOp>)
-    return SHARDRT_HOUSEHOLDER_HESSENBERG;
-  if (std::is_same_v<OpT, HouseholderProductOp>)
-    return SHARDRT_HOUSEHOLDER_PRODUCT;
-  return std::nullopt;
+// SHARDRT_MATRIX_KIND of each op.
+static int64_t kindOf(EighOp op) {
+  return op.getUpper() ? SHARDRT_EIGH_UPPER : SHARDRT_EIGH_LOWER;
+}
+static int64_t kindOf(SvdOp) { return 0; }
+static int64_t kindOf(QrOp) { return SHARDRT_HOUSEHOLDER_QR; }
+static int64_t kindOf(HessenbergOp) { return SHARDRT_HOUSEHOLDER_HESSENBERG; }
+static int64_t kindOf(HouseholderProductOp) {
+  return SHARDRT_HOUSEHOLDER_PRODUCT;
 }
 
 /// Writes down what shardrt_eigh, shardrt_svd or shardrt_householder reads.
@@ -245,14 +245,13 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
   auto addWord = [&](int64_t number) {
     words.push_back(arith::ConstantIntOp::create(builder, loc, number, 64));
   };
+  // In the order of shardrt_matrix_word.
   addWord(elementBytes(part));
   addWord(bool(complex));
-  if constexpr (isEigh)
-    addWord(op.getUpper());
-  if (std::optional<int64_t> kind = householderKind<OpT>())
-    addWord(*kind);
   addWord(threads);
   addWord(type.getRank());
+  addWord(op.getFixedLevel());
+  addWord(kindOf(op));
   SmallVector<Value> buffers(op->getOperands());
   if constexpr (isEigh || isSvd) {
     addWord(op.getInits().size());
@@ -260,7 +259,6 @@ static void lowerMatrices(OpT op, Value context, int64_t threads,
     addWord(cast<MemRefType>(op.getTaus().getType()).getShape().back());
     buffers = {op.getInput(), op.getPacked(), op.getTaus()};
   }
-  addWord(op.getFixedLevel());
   auto asWord = [&](Value index) {
     words.push_back(arith::IndexCastOp::create(builder, loc, i64, index));
   };

@@ -70,13 +70,12 @@ template <typename E> struct Case {
     std::vector<E> result(a.size());
     taus.resize(batch.count() * count);
     int64_t m = batch.rows, n = batch.columns, inner = batch.inner;
-    MatrixWords words(SHARDRT_HOUSEHOLDER_HEAD,
-                      {{SHARDRT_HOUSEHOLDER_PART, sizeof(T)},
-                       {SHARDRT_HOUSEHOLDER_COMPLEX, sizeof(E) != sizeof(T)},
-                       {SHARDRT_HOUSEHOLDER_KIND, kind},
-                       {SHARDRT_HOUSEHOLDER_THREADS, threads},
-                       {SHARDRT_HOUSEHOLDER_RANK, 4},
-                       {SHARDRT_HOUSEHOLDER_COUNT, count}},
+    MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                       {SHARDRT_MATRIX_COMPLEX, sizeof(E) != sizeof(T)},
+                       {SHARDRT_MATRIX_KIND, kind},
+                       {SHARDRT_MATRIX_THREADS, threads},
+                       {SHARDRT_MATRIX_RANK, 4},
+                       {SHARDRT_MATRIX_COUNT, count}},
                       {batch.outer, inner, m, n});
     words.add(a.data(), {m * n * inner, 1, n * inner, inner});
     words.add(result.data(), {m * n * inner, 1, n * inner, inner});
@@ -293,9 +292,14 @@ TEST(Householder, KeepsWhatIsNoNumber) {
 
 TEST(Householder, HasNothingToDoWithoutElements) {
   EXPECT_EQ(run([](shardrt_context *ctx) {
-              int64_t words[] = {4, 0, 0, 2, 3, 0, 0, 5, 20, 0, 0,
-                                 0, 1, 1, 0, 0, 1, 1, 0, 0,  1};
-              EXPECT_EQ(shardrt_householder(ctx, words), SHARDRT_OK);
+              MatrixWords words({{SHARDRT_MATRIX_PART, 4},
+                                 {SHARDRT_MATRIX_THREADS, 2},
+                                 {SHARDRT_MATRIX_RANK, 3}},
+                                {5, 20, 0});
+              words.add(nullptr, {0, 1, 1});
+              words.add(nullptr, {0, 1, 1});
+              words.add(nullptr, {0, 1});
+              EXPECT_EQ(shardrt_householder(ctx, words.data()), SHARDRT_OK);
               return 0;
             }),
             SHARDRT_OK);
@@ -305,12 +309,17 @@ TEST(Householder, SaysWhatMemoryCannotBeHadFor) {
   // 2^46 bytes and more: no host has as many.
   constexpr int64_t n = int64_t(1) << 22;
   float nothing[1] = {};
-  auto address = reinterpret_cast<int64_t>(&nothing);
   TestWorld world(makeTable({1}, {}));
   EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4,       0, 0, 1,       2, 1, 0,       n, n,
-                       address, n, 1, address, n, 1, address, 1};
-    return shardrt_householder(ctx, words);
+    MatrixWords words({{SHARDRT_MATRIX_PART, 4},
+                       {SHARDRT_MATRIX_THREADS, 1},
+                       {SHARDRT_MATRIX_RANK, 2},
+                       {SHARDRT_MATRIX_COUNT, 1}},
+                      {n, n});
+    words.add(nothing, {n, 1});
+    words.add(nothing, {n, 1});
+    words.add(nothing, {1});
+    return shardrt_householder(ctx, words.data());
   }),
             SHARDRT_MEMORY);
   EXPECT_NE(world.error().find("for reflectors of a matrix"), std::string::npos)

@@ -117,12 +117,11 @@ template <typename T>
 static Parts<T> eighFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t n = a.rows;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(n * n), {}};
-  MatrixWords words(SHARDRT_EIGH_HEAD,
-                    {{SHARDRT_EIGH_PART, sizeof(T)},
-                     {SHARDRT_EIGH_THREADS, 1},
-                     {SHARDRT_EIGH_RANK, 2},
-                     {SHARDRT_EIGH_RESULTS, 2},
-                     {SHARDRT_EIGH_FIXED_LEVEL, 1}},
+  MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                     {SHARDRT_MATRIX_THREADS, 1},
+                     {SHARDRT_MATRIX_RANK, 2},
+                     {SHARDRT_MATRIX_COUNT, 2},
+                     {SHARDRT_MATRIX_FIXED_LEVEL, 1}},
                     {n, n});
   words.add(a.elements.data(), {n, 1});
   words.add(parts.values.data(), {1});
@@ -136,12 +135,11 @@ static Parts<T> svdFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t m = a.rows, n = a.columns;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n),
                  std::vector<T>(n * n)};
-  MatrixWords words(SHARDRT_SVD_HEAD,
-                    {{SHARDRT_SVD_PART, sizeof(T)},
-                     {SHARDRT_SVD_THREADS, 1},
-                     {SHARDRT_SVD_RANK, 2},
-                     {SHARDRT_SVD_RESULTS, 3},
-                     {SHARDRT_SVD_FIXED_LEVEL, 1}},
+  MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                     {SHARDRT_MATRIX_THREADS, 1},
+                     {SHARDRT_MATRIX_RANK, 2},
+                     {SHARDRT_MATRIX_COUNT, 3},
+                     {SHARDRT_MATRIX_FIXED_LEVEL, 1}},
                     {m, n});
   words.add(a.elements.data(), {n, 1});
   words.add(parts.values.data(), {1});
@@ -155,13 +153,12 @@ template <typename T>
 static Parts<T> qrFixed(shardrt_context *ctx, const Matrix<T> &a) {
   int64_t m = a.rows, n = a.columns;
   Parts<T> parts{std::vector<T>(n), std::vector<T>(m * n), {}};
-  MatrixWords words(SHARDRT_HOUSEHOLDER_HEAD,
-                    {{SHARDRT_HOUSEHOLDER_PART, sizeof(T)},
-                     {SHARDRT_HOUSEHOLDER_KIND, SHARDRT_HOUSEHOLDER_QR},
-                     {SHARDRT_HOUSEHOLDER_THREADS, 1},
-                     {SHARDRT_HOUSEHOLDER_RANK, 2},
-                     {SHARDRT_HOUSEHOLDER_COUNT, n},
-                     {SHARDRT_HOUSEHOLDER_FIXED_LEVEL, 1}},
+  MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                     {SHARDRT_MATRIX_KIND, SHARDRT_HOUSEHOLDER_QR},
+                     {SHARDRT_MATRIX_THREADS, 1},
+                     {SHARDRT_MATRIX_RANK, 2},
+                     {SHARDRT_MATRIX_COUNT, n},
+                     {SHARDRT_MATRIX_FIXED_LEVEL, 1}},
                     {m, n});
   words.add(a.elements.data(), {n, 1});
   words.add(parts.first.data(), {n, 1});

@@ -53,12 +53,12 @@ static void checkEigh(shardrt_context *ctx, Batch batch, bool isUpper) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    MatrixWords words(SHARDRT_EIGH_HEAD,
-                      {{SHARDRT_EIGH_PART, sizeof(T)},
-                       {SHARDRT_EIGH_UPPER, isUpper},
-                       {SHARDRT_EIGH_THREADS, k == 0 ? 1 : 3},
-                       {SHARDRT_EIGH_RANK, 4},
-                       {SHARDRT_EIGH_RESULTS, hasVectors ? 2 : 1}},
+    MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                       {SHARDRT_MATRIX_KIND,
+                        isUpper ? SHARDRT_EIGH_UPPER : SHARDRT_EIGH_LOWER},
+                       {SHARDRT_MATRIX_THREADS, k == 0 ? 1 : 3},
+                       {SHARDRT_MATRIX_RANK, 4},
+                       {SHARDRT_MATRIX_COUNT, hasVectors ? 2 : 1}},
                       {batch.outer, batch.inner, n, n});
     addMatrices(words, a.data(), batch);
     words.add(values[k].data(), {n * batch.inner, 1, batch.inner});
@@ -110,11 +110,10 @@ template <typename T> static void checkSvd(shardrt_context *ctx, Batch batch) {
   for (int64_t k = 0; k < 3; ++k) {
     bool hasVectors = k < 2;
     values[k].resize(batch.count() * n);
-    MatrixWords words(SHARDRT_SVD_HEAD,
-                      {{SHARDRT_SVD_PART, sizeof(T)},
-                       {SHARDRT_SVD_THREADS, k == 0 ? 1 : 3},
-                       {SHARDRT_SVD_RANK, 4},
-                       {SHARDRT_SVD_RESULTS, hasVectors ? 3 : 1}},
+    MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                       {SHARDRT_MATRIX_THREADS, k == 0 ? 1 : 3},
+                       {SHARDRT_MATRIX_RANK, 4},
+                       {SHARDRT_MATRIX_COUNT, hasVectors ? 3 : 1}},
                       {batch.outer, batch.inner, m, n});
     addMatrices(words, a.data(), batch);
     words.add(values[k].data(), {n * batch.inner, 1, batch.inner});
@@ -253,11 +252,10 @@ static void checkHard(shardrt_context *ctx, Hard kind, int64_t m, int64_t n) {
   std::vector<double> exact = makeHard(kind, m, n, sizeof(T) == 4);
   std::vector<T> a(exact.begin(), exact.end()), values(n), left(m * n),
       right(n * n);
-  MatrixWords words(SHARDRT_SVD_HEAD,
-                    {{SHARDRT_SVD_PART, sizeof(T)},
-                     {SHARDRT_SVD_THREADS, 1},
-                     {SHARDRT_SVD_RANK, 2},
-                     {SHARDRT_SVD_RESULTS, 3}},
+  MatrixWords words({{SHARDRT_MATRIX_PART, sizeof(T)},
+                     {SHARDRT_MATRIX_THREADS, 1},
+                     {SHARDRT_MATRIX_RANK, 2},
+                     {SHARDRT_MATRIX_COUNT, 3}},
                     {m, n});
   words.add(a.data(), {n, 1});
   words.add(values.data(), {1});
@@ -313,24 +311,48 @@ TEST(Matrices, FindsSingularValuesOfHardMatrices) {
 TEST(Matrices, HasNothingToDoWithoutElements) {
   TestWorld world(makeTable({1}, {}));
   EXPECT_EQ(world.run([](shardrt_context *ctx) {
-    int64_t eigh[] = {4, 0, 0, 2, 3, 1, 0, 0, 5, 5, 0, 25, 5, 1, 0, 5, 1},
-            svd[] = {8, 1, 2, 3, 1, 0, 2, 4, 0, 0, 0, 0, 1, 0, 0, 1};
-    EXPECT_EQ(shardrt_eigh(ctx, eigh), SHARDRT_OK);
-    EXPECT_EQ(shardrt_svd(ctx, svd), SHARDRT_OK);
+    MatrixWords eigh({{SHARDRT_MATRIX_PART, 4},
+                      {SHARDRT_MATRIX_THREADS, 2},
+                      {SHARDRT_MATRIX_RANK, 3},
+                      {SHARDRT_MATRIX_COUNT, 1}},
+                     {0, 5, 5});
+    eigh.add(nullptr, {25, 5, 1});
+    eigh.add(nullptr, {5, 1});
+    EXPECT_EQ(shardrt_eigh(ctx, eigh.data()), SHARDRT_OK);
+    MatrixWords svd({{SHARDRT_MATRIX_PART, 8},
+                     {SHARDRT_MATRIX_COMPLEX, 1},
+                     {SHARDRT_MATRIX_THREADS, 2},
+                     {SHARDRT_MATRIX_RANK, 3},
+                     {SHARDRT_MATRIX_COUNT, 1}},
+                    {2, 4, 0});
+    svd.add(nullptr, {0, 0, 1});
+    svd.add(nullptr, {0, 1});
+    EXPECT_EQ(shardrt_svd(ctx, svd.data()), SHARDRT_OK);
     return 0;
   }),
             SHARDRT_OK);
+}
+
+/// The eigenvalues or singular values alone of one matrix of f32, n by n, as if
+/// all were at one place.
+static MatrixWords valuesOf(float *place, int64_t n) {
+  MatrixWords words({{SHARDRT_MATRIX_PART, 4},
+                     {SHARDRT_MATRIX_THREADS, 1},
+                     {SHARDRT_MATRIX_RANK, 2},
+                     {SHARDRT_MATRIX_COUNT, 1}},
+                    {n, n});
+  words.add(place, {n, 1});
+  words.add(place, {1});
+  return words;
 }
 
 TEST(Matrices, SaysWhatMemoryCannotBeHadFor) {
   // 2^46 bytes and more: no host has as many.
   constexpr int64_t n = int64_t(1) << 22;
   float nothing[1] = {};
-  auto address = reinterpret_cast<int64_t>(&nothing);
   TestWorld eighWorld(makeTable({1}, {}));
   EXPECT_EQ(eighWorld.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4, 0, 0, 1, 2, 1, 0, n, n, address, n, 1, address, 1};
-    return shardrt_eigh(ctx, words);
+    return shardrt_eigh(ctx, valuesOf(nothing, n).data());
   }),
             SHARDRT_MEMORY);
   EXPECT_NE(eighWorld.error().find("for an eigenvalue decomposition"),
@@ -338,8 +360,7 @@ TEST(Matrices, SaysWhatMemoryCannotBeHadFor) {
       << eighWorld.error();
   TestWorld svdWorld(makeTable({1}, {}));
   EXPECT_EQ(svdWorld.run([&](shardrt_context *ctx) {
-    int64_t words[] = {4, 0, 1, 2, 1, 0, n, n, address, n, 1, address, 1};
-    return shardrt_svd(ctx, words);
+    return shardrt_svd(ctx, valuesOf(nothing, n).data());
   }),
             SHARDRT_MEMORY);
   EXPECT_NE(svdWorld.error().find("for a singular value decomposition"),

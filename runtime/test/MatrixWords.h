@@ -10,13 +10,12 @@
 
 namespace shardrt::test {
 
-/// Words of MatrixCall.h: `head` of them, 0 but for those that are `named`,
-/// then the sizes, and operand by operand what is added.
+/// Words of MatrixCall.h, 0 but for those that are `named`, then the sizes, and
+/// operand by operand what is added.
 struct MatrixWords {
-  MatrixWords(int64_t head,
-              std::initializer_list<std::pair<int, int64_t>> named,
+  MatrixWords(std::initializer_list<std::pair<int, int64_t>> named,
               const std::vector<int64_t> &sizes)
-      : words(head) {
+      : words(SHARDRT_MATRIX_HEAD) {
     for (auto [word, value] : named)
       words[word] = value;
     words.insert(words.end(), sizes.begin(), sizes.end());

@@ -79,15 +79,22 @@ module attributes {kernel.entry_inputs = [{}, {}, {}, {}, {}, {}, {}], kernel.en
 
 // -----
 
-// Eigenvalues and eigenvectors of 3 matrices of 20 rows: parts of 4 bytes, not complex, the upper triangle, 3 threads, 3
-// dims, 2 results, the same bits on all processors; sizes; the matrices and their strides, the same of both results.
+// Eigenvalues and eigenvectors of 3 matrices of 20 rows: parts of 4 bytes, not complex, 3 threads, 3 dims, the same bits
+// on all processors, the upper triangle (1), 2 results; sizes; the matrices and their strides, the same of both results.
 // CHECK-LABEL: func.func private @shardc_step(
 //  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
 //       CHECK:   %[[WORDS:.*]] = llvm.alloca
-//       CHECK:   arith.constant 2 : i64
+//       CHECK:   arith.constant 4 : i64
+//  CHECK-NEXT:   arith.constant 0 : i64
+//  CHECK-NEXT:   arith.constant 3 : i64
+//  CHECK-NEXT:   arith.constant 3 : i64
 //  CHECK-NEXT:   %[[FIXED:.*]] = arith.constant 1 : i64
-//       CHECK:   %[[PLACE:.*]] = llvm.getelementptr %[[WORDS]][6]
+//  CHECK-NEXT:   arith.constant 1 : i64
+//  CHECK-NEXT:   %[[RESULTS:.*]] = arith.constant 2 : i64
+//       CHECK:   %[[PLACE:.*]] = llvm.getelementptr %[[WORDS]][4]
 //  CHECK-NEXT:   llvm.store %[[FIXED]], %[[PLACE]]
+//       CHECK:   %[[LAST:.*]] = llvm.getelementptr %[[WORDS]][6]
+//  CHECK-NEXT:   llvm.store %[[RESULTS]], %[[LAST]]
 //       CHECK:   call @shardrt_eigh(%[[CTX]], %[[WORDS]])
 //   CHECK-NOT:   kernel.eigh
 module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}],
@@ -100,16 +107,23 @@ module attributes {kernel.entry_inputs = [{}], kernel.entry_outputs = [{}, {}],
 
 // -----
 
-// Reflectors of 3 matrices of 40 rows and 20 columns: parts of 8 bytes, complex, QR (0), then their product (2), of 20
-// reflectors each; the matrices that are read, those that are written, and the taus.
+// Reflectors of 3 matrices of 40 rows and 20 columns: parts of 8 bytes, complex, 3 threads, 3 dims, any bits, QR (0),
+// then their product (2), of 20 reflectors each; the matrices that are read, those that are written, and the taus.
 // CHECK-LABEL: func.func private @shardc_step(
 //  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
 //       CHECK:   %{{.*}} = arith.constant 8 : i64
 //  CHECK-NEXT:   %{{.*}} = arith.constant 1 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 3 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 3 : i64
 //  CHECK-NEXT:   %{{.*}} = arith.constant 0 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 0 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 20 : i64
 //       CHECK:   call @shardrt_householder(%[[CTX]], %{{.*}})
 //  CHECK-NEXT:   %{{.*}} = arith.constant 8 : i64
 //  CHECK-NEXT:   %{{.*}} = arith.constant 1 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 3 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 3 : i64
+//  CHECK-NEXT:   %{{.*}} = arith.constant 0 : i64
 //  CHECK-NEXT:   %{{.*}} = arith.constant 2 : i64
 //       CHECK:   call @shardrt_householder(%[[CTX]], %{{.*}})
 //   CHECK-NOT:   kernel.qr

@@ -10,32 +10,9 @@
 
 #include <stdint.h>
 
-enum shardrt_eigh_word {
-  SHARDRT_EIGH_PART = 0,    /**< bytes of a real part: 4 or 8 */
-  SHARDRT_EIGH_COMPLEX = 1, /**< 1: elements are complex numbers */
-  SHARDRT_EIGH_UPPER = 2, /**< 1: the upper triangle is read, else the lower */
-  SHARDRT_EIGH_THREADS = 3, /**< of the rank, at most */
-  SHARDRT_EIGH_RANK = 4,    /**< dims: the last two are a matrix */
-  SHARDRT_EIGH_RESULTS = 5, /**< 1: eigenvalues; 2: and eigenvectors */
-  /** 1: the same bits on all processors that have AVX2 */
-  SHARDRT_EIGH_FIXED_LEVEL = 6,
-  /** Then as many sizes as there are dims; the address of the matrices and
-   * their strides; that of the eigenvalues and their strides, one less; and,
-   * where they are wanted, that of the eigenvectors and their strides. */
-  SHARDRT_EIGH_HEAD = 7
-};
-
-enum shardrt_svd_word {
-  SHARDRT_SVD_PART = 0,        /**< bytes of a real part: 4 or 8 */
-  SHARDRT_SVD_COMPLEX = 1,     /**< 1: elements are complex numbers */
-  SHARDRT_SVD_THREADS = 2,     /**< of the rank, at most */
-  SHARDRT_SVD_RANK = 3,        /**< dims: the last two are a matrix */
-  SHARDRT_SVD_RESULTS = 4,     /**< 1: singular values; 3: and both vectors */
-  SHARDRT_SVD_FIXED_LEVEL = 5, /**< as above */
-  /** Then as many sizes as there are dims, the last but one not the smaller of
-   * the last two; and as above the matrices, the singular values and, where
-   * they are wanted, the left and the right vectors. */
-  SHARDRT_SVD_HEAD = 6
+enum shardrt_eigh_kind {
+  SHARDRT_EIGH_LOWER = 0, /**< the lower triangle is read */
+  SHARDRT_EIGH_UPPER = 1
 };
 
 enum shardrt_householder_kind {
@@ -44,18 +21,25 @@ enum shardrt_householder_kind {
   SHARDRT_HOUSEHOLDER_PRODUCT = 2
 };
 
-enum shardrt_householder_word {
-  SHARDRT_HOUSEHOLDER_PART = 0,        /**< bytes of a real part: 4 or 8 */
-  SHARDRT_HOUSEHOLDER_COMPLEX = 1,     /**< 1: elements are complex numbers */
-  SHARDRT_HOUSEHOLDER_KIND = 2,        /**< as above */
-  SHARDRT_HOUSEHOLDER_THREADS = 3,     /**< of the rank, at most */
-  SHARDRT_HOUSEHOLDER_RANK = 4,        /**< dims: the last two are a matrix */
-  SHARDRT_HOUSEHOLDER_COUNT = 5,       /**< reflectors */
-  SHARDRT_HOUSEHOLDER_FIXED_LEVEL = 6, /**< as above */
-  /** Then as many sizes as there are dims; the address of the matrices and
-   * their strides, and of what becomes of them; last that of the taus and their
-   * strides, one less. */
-  SHARDRT_HOUSEHOLDER_HEAD = 7
+/** Words of each call. */
+enum shardrt_matrix_word {
+  SHARDRT_MATRIX_PART = 0,    /**< bytes of a real part: 4 or 8 */
+  SHARDRT_MATRIX_COMPLEX = 1, /**< 1: elements are complex numbers */
+  SHARDRT_MATRIX_THREADS = 2, /**< of the rank, at most */
+  SHARDRT_MATRIX_RANK = 3,    /**< dims: the last two are a matrix */
+  /** 1: the same bits on all processors that have AVX2 */
+  SHARDRT_MATRIX_FIXED_LEVEL = 4,
+  SHARDRT_MATRIX_KIND = 5, /**< as above; of svd 0 */
+  /** Results of eigh (1: eigenvalues; 2: and eigenvectors) and svd (1: singular
+   * values; 3: and both vectors); reflectors of householder. */
+  SHARDRT_MATRIX_COUNT = 6,
+  /** Then as many sizes as there are dims, and the operands: the address of
+   * each, and its strides, of which vectors have one less than matrices.
+   * - eigh: matrices, eigenvalues, eigenvectors;
+   * - svd, whose last dim but one is not the smaller of the last two: matrices,
+   *   singular values, left vectors, right vectors;
+   * - householder: matrices, what becomes of them, taus. */
+  SHARDRT_MATRIX_HEAD = 7
 };
 
 #ifdef __cplusplus

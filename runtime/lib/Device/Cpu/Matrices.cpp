@@ -17,18 +17,25 @@ struct Operand {
   int64_t last(int64_t fromEnd) const { return strides[dims - fromEnd]; }
 };
 
-/// Reads words from the sizes on.
+/// Reads the words of a call, the operands one after the other.
 struct Batch {
-  int64_t rank;
+  const int64_t *words;
+  int64_t part, bytes, rank; ///< of a real part; of an element
   const int64_t *sizes, *next;
 
-  Batch(const int64_t *words, int64_t rank)
-      : rank(rank), sizes(words), next(words + rank) {}
-  Operand read(int64_t bytes, int64_t dims) {
-    Operand operand{reinterpret_cast<char *>(next[0]), bytes, dims, next + 1};
-    next += 1 + dims;
-    return operand;
-  }
+  explicit Batch(const int64_t *words)
+      : words(words), part(words[SHARDRT_MATRIX_PART]),
+        bytes(words[SHARDRT_MATRIX_COMPLEX] ? 2 * part : part),
+        rank(words[SHARDRT_MATRIX_RANK]), sizes(words + SHARDRT_MATRIX_HEAD),
+        next(sizes + rank) {}
+
+  int64_t size(int64_t fromEnd) const { return sizes[rank - fromEnd]; }
+  int64_t kind() const { return words[SHARDRT_MATRIX_KIND]; }
+  int64_t number() const { return words[SHARDRT_MATRIX_COUNT]; }
+  Operand matrices() { return read(bytes, rank); }
+  /// Vectors of elements, or of their real parts.
+  Operand vectors() { return read(bytes, rank - 1); }
+  Operand realVectors() { return read(part, rank - 1); }
   int64_t count() const {
     int64_t product = 1;
     for (int64_t dim = 0; dim < rank - 2; ++dim)
@@ -43,15 +50,31 @@ struct Batch {
     }
     return address;
   }
+
+private:
+  Operand read(int64_t bytes, int64_t dims) {
+    Operand operand{reinterpret_cast<char *>(next[0]), bytes, dims, next + 1};
+    next += 1 + dims;
+    return operand;
+  }
 };
 } // namespace
 
+/// The call of one matrix of `batch`, but for addresses and strides.
+template <typename Call> static Call callOf(const Batch &batch) {
+  Call call;
+  call.partBytes = batch.part;
+  call.isComplex = batch.words[SHARDRT_MATRIX_COMPLEX] != 0;
+  return call;
+}
+
 /// Gives `body` the number of each matrix and memory of its thread.
 template <typename Body>
-static bool overBatch(int64_t count, int64_t threads, int64_t scratch,
-                      Pool &pool, Memory &memory, int64_t &needed,
-                      const Body &body) {
-  threads = std::clamp<int64_t>(threads, 1, count);
+static bool overBatch(const Batch &batch, int64_t scratch, Pool &pool,
+                      Memory &memory, int64_t &needed, const Body &body) {
+  int64_t count = batch.count();
+  int64_t threads =
+      std::clamp<int64_t>(batch.words[SHARDRT_MATRIX_THREADS], 1, count);
   needed = threads * scratch;
   auto *room = static_cast<char *>(memory.allocate(needed));
   if (!room)
@@ -66,38 +89,32 @@ static bool overBatch(int64_t count, int64_t threads, int64_t scratch,
 }
 
 /// Sums have a part for each lane: registers of one width give the same bits.
-static const EigenKernels &kernelsOfLevel(bool isFixed) {
+static const EigenKernels &kernelsFor(const Batch &batch) {
+  bool isFixed = batch.words[SHARDRT_MATRIX_FIXED_LEVEL] != 0;
   return bestOf(eigenKernelsBase, eigenKernelsV3,
                 isFixed ? eigenKernelsV3 : eigenKernelsV4);
 }
 
 bool shardrt::eigh(const int64_t *words, Pool &pool, Memory &memory,
                    int64_t &needed) {
-  Batch batch(words + SHARDRT_EIGH_HEAD, words[SHARDRT_EIGH_RANK]);
-  int64_t part = words[SHARDRT_EIGH_PART], rank = batch.rank;
-  EighCall call;
-  call.partBytes = part;
-  call.isComplex = words[SHARDRT_EIGH_COMPLEX] != 0;
-  call.isUpper = words[SHARDRT_EIGH_UPPER] != 0;
-  call.n = batch.sizes[rank - 1];
-  int64_t bytes = part * (call.isComplex ? 2 : 1);
-  Operand matrix = batch.read(bytes, rank), values = batch.read(part, rank - 1),
-          vectors;
+  Batch batch(words);
+  auto call = callOf<EighCall>(batch);
+  call.isUpper = batch.kind() == SHARDRT_EIGH_UPPER;
+  call.n = batch.size(1);
+  Operand matrix = batch.matrices(), values = batch.realVectors(), vectors;
   call.rowStride = matrix.last(2);
   call.columnStride = matrix.last(1);
   call.valueStride = values.last(1);
-  if (words[SHARDRT_EIGH_RESULTS] > 1) {
-    vectors = batch.read(bytes, rank);
+  if (batch.number() > 1) {
+    vectors = batch.matrices();
     call.vectors = vectors.address;
     call.vectorRowStride = vectors.last(2);
     call.vectorColumnStride = vectors.last(1);
   }
   if (batch.count() == 0 || call.n == 0)
     return true;
-  const EigenKernels &kernels =
-      kernelsOfLevel(words[SHARDRT_EIGH_FIXED_LEVEL] != 0);
-  return overBatch(batch.count(), words[SHARDRT_EIGH_THREADS],
-                   kernels.eighScratch(call), pool, memory, needed,
+  const EigenKernels &kernels = kernelsFor(batch);
+  return overBatch(batch, kernels.eighScratch(call), pool, memory, needed,
                    [&](int64_t i, char *scratch) {
                      EighCall one = call;
                      one.matrix = batch.at(matrix, i);
@@ -109,22 +126,17 @@ bool shardrt::eigh(const int64_t *words, Pool &pool, Memory &memory,
 
 bool shardrt::svd(const int64_t *words, Pool &pool, Memory &memory,
                   int64_t &needed) {
-  Batch batch(words + SHARDRT_SVD_HEAD, words[SHARDRT_SVD_RANK]);
-  int64_t part = words[SHARDRT_SVD_PART], rank = batch.rank;
-  SvdCall call;
-  call.partBytes = part;
-  call.isComplex = words[SHARDRT_SVD_COMPLEX] != 0;
-  call.rows = batch.sizes[rank - 2];
-  call.columns = batch.sizes[rank - 1];
-  int64_t bytes = part * (call.isComplex ? 2 : 1);
-  Operand matrix = batch.read(bytes, rank), values = batch.read(part, rank - 1),
-          left, right;
+  Batch batch(words);
+  auto call = callOf<SvdCall>(batch);
+  call.rows = batch.size(2);
+  call.columns = batch.size(1);
+  Operand matrix = batch.matrices(), values = batch.realVectors(), left, right;
   call.rowStride = matrix.last(2);
   call.columnStride = matrix.last(1);
   call.valueStride = values.last(1);
-  if (words[SHARDRT_SVD_RESULTS] > 1) {
-    left = batch.read(bytes, rank);
-    right = batch.read(bytes, rank);
+  if (batch.number() > 1) {
+    left = batch.matrices();
+    right = batch.matrices();
     call.leftRowStride = left.last(2);
     call.leftColumnStride = left.last(1);
     call.rightRowStride = right.last(2);
@@ -132,10 +144,8 @@ bool shardrt::svd(const int64_t *words, Pool &pool, Memory &memory,
   }
   if (batch.count() == 0 || call.columns == 0)
     return true;
-  const EigenKernels &kernels =
-      kernelsOfLevel(words[SHARDRT_SVD_FIXED_LEVEL] != 0);
-  return overBatch(batch.count(), words[SHARDRT_SVD_THREADS],
-                   kernels.svdScratch(call), pool, memory, needed,
+  const EigenKernels &kernels = kernelsFor(batch);
+  return overBatch(batch, kernels.svdScratch(call), pool, memory, needed,
                    [&](int64_t i, char *scratch) {
                      SvdCall one = call;
                      one.matrix = batch.at(matrix, i);
@@ -148,20 +158,14 @@ bool shardrt::svd(const int64_t *words, Pool &pool, Memory &memory,
 
 bool shardrt::householder(const int64_t *words, Pool &pool, Memory &memory,
                           int64_t &needed) {
-  Batch batch(words + SHARDRT_HOUSEHOLDER_HEAD,
-              words[SHARDRT_HOUSEHOLDER_RANK]);
-  int64_t part = words[SHARDRT_HOUSEHOLDER_PART], rank = batch.rank;
-  HouseholderCall call;
-  call.partBytes = part;
-  call.isComplex = words[SHARDRT_HOUSEHOLDER_COMPLEX] != 0;
-  call.kind =
-      static_cast<HouseholderCall::Kind>(words[SHARDRT_HOUSEHOLDER_KIND]);
-  call.rows = batch.sizes[rank - 2];
-  call.columns = batch.sizes[rank - 1];
-  call.count = words[SHARDRT_HOUSEHOLDER_COUNT];
-  int64_t bytes = part * (call.isComplex ? 2 : 1);
-  Operand matrix = batch.read(bytes, rank), result = batch.read(bytes, rank),
-          taus = batch.read(bytes, rank - 1);
+  Batch batch(words);
+  auto call = callOf<HouseholderCall>(batch);
+  call.kind = static_cast<HouseholderCall::Kind>(batch.kind());
+  call.rows = batch.size(2);
+  call.columns = batch.size(1);
+  call.count = batch.number();
+  Operand matrix = batch.matrices(), result = batch.matrices(),
+          taus = batch.vectors();
   call.rowStride = matrix.last(2);
   call.columnStride = matrix.last(1);
   call.resultRowStride = result.last(2);
@@ -169,11 +173,9 @@ bool shardrt::householder(const int64_t *words, Pool &pool, Memory &memory,
   call.tauStride = taus.last(1);
   if (batch.count() == 0 || call.rows == 0 || call.columns == 0)
     return true;
-  const EigenKernels &kernels =
-      kernelsOfLevel(words[SHARDRT_HOUSEHOLDER_FIXED_LEVEL] != 0);
-  return overBatch(batch.count(), words[SHARDRT_HOUSEHOLDER_THREADS],
-                   kernels.householderScratch(call), pool, memory, needed,
-                   [&](int64_t i, char *scratch) {
+  const EigenKernels &kernels = kernelsFor(batch);
+  return overBatch(batch, kernels.householderScratch(call), pool, memory,
+                   needed, [&](int64_t i, char *scratch) {
                      HouseholderCall one = call;
                      one.matrix = batch.at(matrix, i);
                      one.result = batch.at(result, i);
