@@ -6,6 +6,7 @@
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Kernel/IR/KernelContracts.h"
+#include "shardrt/SiteWords.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CHECKSTATUSPASS

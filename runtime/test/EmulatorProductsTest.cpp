@@ -1,6 +1,7 @@
 //===- EmulatorProductsTest.cpp - Products of emulated warps and warpgroups
 //===//
 #include "EmulatorTest.h"
+#include <cstring>
 
 using namespace shardrt;
 using namespace shardrt::test;

@@ -2,6 +2,7 @@
 
 #include "TestWorld.h"
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 using namespace shardrt;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <numeric>

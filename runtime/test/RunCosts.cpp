@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardrt/Sites.h"
+#include "shardrt/SiteWords.h"
 #include "shardrt/shardrt.h"
 #include <algorithm>
 #include <atomic>

@@ -11,7 +11,7 @@
 #include "DeviceCalls.h"
 #include "FakeCuda.h"
 #include "TestKernels.h"
-#include "shardrt/Sites.h"
+#include "shardrt/SiteWords.h"
 #include "shardrt/shardrt.h"
 #include <cstdlib>
 #include <deque>

@@ -3,6 +3,7 @@
 #include "ThreeSites.h"
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <set>
 #include <thread>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 #include "Program/CheckSite.h"
 #include "Device/Cpu/Combine.h"
 #include "shardc/Layout/Limits.h"
+#include "shardrt/SiteFormat.h"
 #include <algorithm>
 
 using namespace shardrt;

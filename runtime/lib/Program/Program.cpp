@@ -13,6 +13,7 @@
 #include "shardc/Seal/Processor.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
+#include "shardrt/SiteWords.h"
 #include "shardrt/Symbols.h"
 #include "shardrt/TensorMap.h"
 #include <algorithm>
