@@ -4,8 +4,9 @@
 usage: check_options.py TOOL [PAGE]
 
 PAGE is docs/Reference/NAME.md of the tool's name, if not said. Each option that ``TOOL --help`` lists has a row in a
-table of the page, or stands in its first paragraph, where usage is; each option there is one of the tool. An option
-that takes a value is written with ``=``, one that takes none without; where a value may be left out, both are right.
+table of the page, or stands in its first paragraph, where usage is; each option there, and each ``--option`` of the
+page's text, is one of the tool. An option that takes a value is written with ``=``, one that takes none without; where
+a value may be left out, both are right.
 A row that says "as for [tool](page)" sends the reader on: that page has a row for each of its options. Ends with 1 if
 anything differs.
 """
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # As LLVM's command line prints them: "--name=<value>", "--name[=<value>]", "--name", "-o <value>".
 LISTED = re.compile(r"^  --?(?P<name>[a-z][\w-]*)(?P<value>\[=|=| <)?", re.MULTILINE)
 WRITTEN = re.compile(r"(?<![\w-])--?(?P<name>[a-z][\w-]*)(?P<value>=)?")
-GENERIC = {"help", "help-list", "version"}
+GENERIC = {"help", "help-hidden", "help-list", "help-list-hidden", "version"}
 ELSEWHERE = re.compile(r"as for \[[^\]]*\]\(([\w.-]+)\)")
 
 NEVER, MAYBE, ALWAYS = "no value", "perhaps a value", "a value"
@@ -72,6 +73,11 @@ def check(tool: str, page: Path) -> list[str]:
                 described[name] |= forms
             elif name not in others:
                 problems.append(f"{page.name}:{number}: {elsewhere[1]} has no row for option '{name}'")
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        # Rows were looked at.
+        for name in re.findall(r"`--([a-z][a-z-]*)", line):
+            if not line.startswith("| `-") and name not in options and name not in GENERIC:
+                problems.append(f"{page.name}:{number}: {Path(tool).name} has no option '{name}'")
     usage = page.read_text().partition("\n\n")[2].partition("\n\n")[0]
     in_usage = {match["name"] for match in re.finditer(r"(?<=\s)--?(?P<name>[a-z][\w-]*)", usage)}
     for name, value in options.items():
