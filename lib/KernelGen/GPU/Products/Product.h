@@ -139,6 +139,8 @@ enum class TileLayout {
   Panels
 };
 
+/// Pieces that are copied at once, at most. [shape]
+inline constexpr int64_t kPieceBytes = 16;
 /// Rows of a swizzled tile so far apart have their pieces in the same places.
 /// [shape]
 inline constexpr int64_t kSwappedRows = 8;
