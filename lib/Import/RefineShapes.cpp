@@ -371,35 +371,92 @@ struct RefineShapesPass final
   /// stand for nothing that it says itself. Where one number is two extents, it
   /// looks for a way in which fewer are; the last are to rename extents. Of a
   /// twin it takes the way of `usual`.
-  FailureOr<Walk> walkOpen(func::FuncOp main, PlaceholderSet set,
-                           const Placeholders *usual = nullptr) {
-    std::set<int64_t> numbers = numbersOf(main);
-    auto kept = usual ? std::make_unique<Placeholders>(*usual)
-                      : std::make_unique<Placeholders>();
-    Placeholders &placeholders = *kept;
-    placeholders.set = set;
-    placeholders.fixed.clear();
-    placeholders.choices.clear();
-    int64_t most = kMostPlaceholder;
-    if (!usual)
+  class OpenWalks {
+  public:
+    OpenWalks(RefineShapesPass &pass, func::FuncOp main, PlaceholderSet set,
+              const Placeholders *usual)
+        : pass(pass), main(main), set(set), usual(usual),
+          numbers(numbersOf(main)), kept(std::make_unique<Placeholders>()),
+          placeholders(*kept) {
+      if (!usual) {
+        begin(0);
+        return;
+      }
+      placeholders = *usual;
+      placeholders.set = set;
+      placeholders.fixed.clear();
+      placeholders.choices.clear();
+      ways.isSettled = renames = true;
+      hasChoices = !usual->choices.empty();
+    }
+
+    FailureOr<Walk> run() {
+      for (int walk = 0; walk < 256; ++walk) {
+        OpBuilder builder(main);
+        auto copy = cast<func::FuncOp>(builder.clone(*main));
+        auto refiner = std::make_unique<Refiner>(copy, &placeholders);
+        if (failed(refine(copy, *refiner))) {
+          copy.erase();
+          if (refiner->beginsAgain())
+            placeholders.choices.clear();
+          else if (!giveUp())
+            return failure();
+          continue;
+        }
+        if (isOneOfProgram(*refiner)) {
+          copy.erase();
+          if (!giveUp()) {
+            placeholders.fixed.clear();
+            ++placeholders.firstPrime;
+          }
+          continue;
+        }
+        if (Operation *op = findUncountable(copy)) {
+          if (failed(takeSmaller(op, *refiner)))
+            return failure();
+          copy.erase();
+          continue;
+        }
+        if (hasSettledChoices(copy, *refiner) && hasSettledWays(*refiner) &&
+            hasSettledNames(copy, *refiner))
+          return Walk{copy, std::move(kept), std::move(refiner)};
+        copy.erase();
+      }
+      return emitUnsupported(main, "asks more of the extents of its arguments "
+                                   "than could be met; give shapes of the "
+                                   "arguments (--shapes)");
+    }
+
+  private:
+    /// Begins anew with placeholders of at most `most`, from prime number
+    /// `firstPrime` on.
+    void begin(size_t firstPrime) {
+      placeholders = Placeholders();
       placeholders.primes = primesUpTo(most);
-    OtherWays ways;
-    ways.isSettled = usual;
-    bool renames = usual, isWithNames = false,
-         hasChoices = !usual || !usual->choices.empty();
-    int64_t withoutNames = 0;
-    // From the last to the first; all but the last `lenient` have to tell all
-    // extents apart.
-    std::vector<Renaming> renamings;
-    size_t lenient = 0;
-    auto renameNext = [&] {
-      isWithNames = !renamings.empty();
-      placeholders.renamed = isWithNames ? renamings.back() : Renaming();
-      if (isWithNames)
-        renamings.pop_back();
-    };
-    // Gives up what is only tried; false if there is nothing else.
-    auto giveUp = [&] {
+      placeholders.firstPrime = firstPrime;
+      placeholders.set = set;
+      ways = {};
+      renames = isWithNames = false;
+    }
+
+    LogicalResult refine(func::FuncOp copy, Refiner &refiner) {
+      // Of a way that is only tried there is another one.
+      std::optional<ScopedDiagnosticHandler> quiet;
+      if (ways.isTrying() || isWithNames || !placeholders.choices.empty())
+        quiet.emplace(copy.getContext(),
+                      [](Diagnostic &) { return success(); });
+      return pass.refine(copy, &refiner);
+    }
+
+    /// Whether an open extent is a number that the program has itself.
+    bool isOneOfProgram(const Refiner &refiner) {
+      return llvm::any_of(numbers, [&](int64_t number) {
+        return refiner.getExtents().isOpen(number);
+      });
+    }
+
+    /// Gives up what is only tried; false if there is nothing else.
+    bool giveUp() {
       if (!placeholders.choices.empty()) {
         placeholders.choices.clear();
         hasChoices = false;
@@ -409,134 +466,118 @@ struct RefineShapesPass final
         return ways.isTrying() && ways.next(placeholders);
       renameNext();
       return true;
-    };
-    for (int walk = 0; walk < 256; ++walk) {
-      OpBuilder builder(main);
-      auto copy = cast<func::FuncOp>(builder.clone(*main));
-      auto refiner = std::make_unique<Refiner>(copy, &placeholders);
-      FailureOr<func::FuncOp> refined = failure();
-      {
-        // Of a way that is only tried there is another one.
-        std::optional<ScopedDiagnosticHandler> quiet;
-        if (ways.isTrying() || isWithNames || !placeholders.choices.empty())
-          quiet.emplace(&getContext(), [](Diagnostic &) { return success(); });
-        refined = refine(copy, refiner.get());
+    }
+
+    void renameNext() {
+      isWithNames = !renamings.empty();
+      placeholders.renamed = isWithNames ? renamings.back() : Renaming();
+      if (isWithNames)
+        renamings.pop_back();
+    }
+
+    /// Tensors with several open extents have bytes that can be counted: if
+    /// those of `op` have too many, smaller placeholders are next.
+    LogicalResult takeSmaller(Operation *op, const Refiner &refiner) {
+      // The least there are come last.
+      size_t isLast = most == kLeastPlaceholder,
+             first = isLast ? placeholders.firstPrime + 1 : 0;
+      if (usual || first + refiner.countOpen() > placeholders.primes.size())
+        return emitUnsupported(main)
+               << "'" << op->getName() << "' at " << userLocation(op->getLoc())
+               << " has a tensor with more open extents than can be told "
+                  "apart; give shapes of some arguments (--shapes)";
+      most = std::max(most / 2, kLeastPlaceholder);
+      begin(first);
+      return success();
+    }
+
+    // False where another walk is to be made first.
+
+    bool hasSettledChoices(func::FuncOp copy, Refiner &refiner) {
+      if (!hasChoices)
+        return true;
+      Choices choices = refiner.findChoices();
+      if (choices.size() > placeholders.choices.size()) {
+        placeholders.choices = std::move(choices);
+        return false;
       }
-      if (failed(refined)) {
-        copy.erase();
-        if (refiner->beginsAgain())
-          placeholders.choices.clear();
-        else if (!giveUp())
-          return failure();
-        continue;
-      }
-      const Extents &extents = refiner->getExtents();
-      if (llvm::any_of(numbers, [&](int64_t number) {
-            return extents.isOpen(number);
-          })) {
-        copy.erase();
-        if (giveUp())
-          continue;
-        placeholders.fixed.clear();
-        ++placeholders.firstPrime;
-        continue;
-      }
-      // Tensors with several open extents have bytes that can be counted.
-      if (Operation *op = findUncountable(copy)) {
-        // The least there are come last.
-        size_t isLast = most == kLeastPlaceholder,
-               first = isLast ? placeholders.firstPrime + 1 : 0;
-        if (usual || first + refiner->countOpen() > placeholders.primes.size())
-          return emitUnsupported(main)
-                 << "'" << op->getName() << "' at "
-                 << userLocation(op->getLoc())
-                 << " has a tensor with more open extents than can be told "
-                    "apart; give shapes of some arguments (--shapes)";
-        copy.erase();
-        most = std::max(most / 2, kLeastPlaceholder);
-        placeholders = Placeholders();
-        placeholders.primes = primesUpTo(most);
-        placeholders.firstPrime = first;
-        placeholders.set = set;
-        ways = {};
-        renames = isWithNames = false;
-        continue;
-      }
-      if (hasChoices) {
-        Choices choices = refiner->findChoices();
-        if (choices.size() > placeholders.choices.size()) {
-          placeholders.choices = std::move(choices);
-          copy.erase();
-          continue;
-        }
-        if (!choices.empty() && !isRight(main, copy, *refiner, placeholders)) {
-          copy.erase();
-          giveUp();
-          continue;
-        }
-      }
-      if (!renames && refiner->getCollisions() > 0 && !ways.isSettled) {
-        ways.note(*refiner, placeholders);
-        if (ways.next(placeholders)) {
-          copy.erase();
-          continue;
-        }
-      }
+      if (choices.empty() || pass.isRight(main, copy, refiner, placeholders))
+        return true;
+      giveUp();
+      return false;
+    }
+
+    bool hasSettledWays(const Refiner &refiner) {
+      if (renames || refiner.getCollisions() == 0 || ways.isSettled)
+        return true;
+      ways.note(refiner, placeholders);
+      return !ways.next(placeholders);
+    }
+
+    bool hasSettledNames(func::FuncOp copy, Refiner &refiner) {
       if (!renames) {
         renames = true;
-        withoutNames = refiner->getCollisions();
+        withoutNames = refiner.getCollisions();
         if (withoutNames > 0)
-          renamings = refiner->findRenamings();
+          renamings = refiner.findRenamings();
         std::reverse(renamings.begin(), renamings.end());
         // Then again, for one that leaves fewer.
         lenient = renamings.size();
         llvm::append_range(renamings, std::vector(renamings));
         renameNext();
-        if (isWithNames) {
-          copy.erase();
-          continue;
-        }
+        return !isWithNames;
       }
-      if (isWithNames) {
-        int64_t most = renamings.size() < lenient ? withoutNames - 1 : 0;
-        if (refiner->getCollisions() > most ||
-            !isRight(main, copy, *refiner, placeholders)) {
-          copy.erase();
-          giveUp();
-          continue;
-        }
-      }
-      return Walk{copy, std::move(kept), std::move(refiner)};
+      if (!isWithNames)
+        return true;
+      int64_t mostLeft = renamings.size() < lenient ? withoutNames - 1 : 0;
+      if (refiner.getCollisions() <= mostLeft &&
+          pass.isRight(main, copy, refiner, placeholders))
+        return true;
+      giveUp();
+      return false;
     }
-    return emitUnsupported(main, "asks more of the extents of its arguments "
-                                 "than could be met; give shapes of the "
-                                 "arguments (--shapes)");
-  }
+
+    RefineShapesPass &pass;
+    func::FuncOp main;
+    PlaceholderSet set;
+    const Placeholders *usual;
+    std::set<int64_t> numbers; ///< of the program's text
+    std::unique_ptr<Placeholders> kept;
+    Placeholders &placeholders;
+    int64_t most = kMostPlaceholder;
+    OtherWays ways;
+    bool renames = false, isWithNames = false, hasChoices = true;
+    int64_t withoutNames = 0; ///< collisions before anything was renamed
+    /// From the last to the first; all but the last `lenient` have to tell all
+    /// extents apart.
+    std::vector<Renaming> renamings;
+    size_t lenient = 0;
+  };
 
   /// The walk with the placeholders of one set.
   FailureOr<Walk> walkOpen(func::FuncOp main) {
     if (placeholders == PlaceholderSet::Usual)
-      return walkOpen(main, placeholders);
+      return OpenWalks(*this, main, placeholders, nullptr).run();
     FailureOr<Walk> usual = failure();
     {
       ScopedDiagnosticHandler quiet(&getContext(),
                                     [](Diagnostic &) { return success(); });
-      usual = walkOpen(main, PlaceholderSet::Usual);
+      usual = OpenWalks(*this, main, PlaceholderSet::Usual, nullptr).run();
     }
     if (failed(usual))
       return failure();
     usual->open.erase();
-    return walkOpen(main, placeholders, usual->placeholders.get());
+    return OpenWalks(*this, main, placeholders, usual->placeholders.get())
+        .run();
   }
 
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
-    bool isUsual = placeholders == PlaceholderSet::Usual;
     FailureOr<Walk> walk = walkOpen(main);
     if (failed(walk))
       return failure();
     // Of other placeholders all numbers are compared with those of the usual
     // ones, which were.
-    if (isUsual &&
+    if (placeholders == PlaceholderSet::Usual &&
         failed(check(main, walk->open, *walk->refiner, *walk->placeholders)))
       return failure();
     walk->refiner->putSlices();
