@@ -226,6 +226,10 @@ private:
   };
 
   LogicalResult outline(gpu::LaunchOp launch);
+  /// An empty kernel of blocks of `threads` threads.
+  gpu::GPUFuncOp createKernel(gpu::LaunchOp launch, int64_t threads);
+  /// Calls kernel `which` in the place of `launch`, with `words`.
+  void callKernel(gpu::LaunchOp launch, int64_t which, ArrayRef<Value> words);
   /// The number of the kernel that does what `function` does, which is erased
   /// if it is not the first.
   size_t numberOf(gpu::GPUFuncOp function, int64_t threads);
@@ -333,36 +337,10 @@ size_t DeviceCalls::numberOf(gpu::GPUFuncOp function, int64_t threads) {
   return made.size() - 1;
 }
 
-LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
+/// Maps the numbers that `launch` has of its threads to ops of `device`.
+static void mapThreads(gpu::LaunchOp launch, OpBuilder &device,
+                       IRMapping &map) {
   Location loc = launch.getLoc();
-  MLIRContext *ctx = module.getContext();
-  SmallVector<UnrealizedConversionCastOp> tensors;
-  launch.getBody().walk([&](UnrealizedConversionCastOp cast) {
-    if (contract::TensorMap::has(cast))
-      tensors.push_back(cast);
-  });
-  for (UnrealizedConversionCastOp cast : tensors)
-    cast->moveBefore(launch);
-  sinkViews(launch.getBody());
-  std::string name = nameOf(launch, made.size());
-  std::optional<int64_t> threads = getConstantIntValue(launch.getBlockSizeX());
-  if (!threads)
-    return launch.emitOpError() << "has a block whose size is not constant";
-
-  OpBuilder inModule(ctx);
-  inModule.setInsertionPointToEnd(kernels.getBody());
-  auto kernel = gpu::GPUFuncOp::create(inModule, loc, name,
-                                       inModule.getFunctionType({}, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  inModule.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(
-      inModule.getDenseI32ArrayAttr({static_cast<int32_t>(*threads), 1, 1}));
-  Block &body = kernel.getBody().front();
-
-  OpBuilder host(launch), device(ctx);
-  device.setInsertionPointToEnd(&body);
-  IRMapping map;
-  Block &from = launch.getBody().front();
   auto dims = [&](gpu::KernelDim3 values, auto make) {
     map.map(values.x, make(gpu::Dimension::x));
     map.map(values.y, make(gpu::Dimension::y));
@@ -380,10 +358,14 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   dims(launch.getBlockSize(), [&](gpu::Dimension d) {
     return gpu::BlockDimOp::create(device, loc, d).getResult();
   });
+}
 
+/// Passes tensor maps and all that `launch` reads from outside.
+static LogicalResult passCaptured(gpu::LaunchOp launch,
+                                  ArrayRef<UnrealizedConversionCastOp> tensors,
+                                  KernelArguments &arguments, IRMapping &map) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(launch.getBody(), captured);
-  KernelArguments arguments(host, device, body, loc);
   for (UnrealizedConversionCastOp cast : tensors)
     map.map(cast.getResult(0), arguments.passTensorMap(cast));
   for (Value value : captured) {
@@ -400,36 +382,57 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
     return launch.emitError()
            << "kernel takes " << arguments.slots().size()
            << " arguments, at most " << kMaxArguments << " fit";
-  SmallVector<Type> types(body.getArgumentTypes());
-  kernel.setFunctionType(FunctionType::get(ctx, types, {}));
-  // Behind the arguments, of which there must be no more.
-  for (BlockArgument shared : launch.getWorkgroupAttributions())
-    map.map(shared, kernel.addWorkgroupAttribution(shared.getType(), loc));
-  // What loads of whole rows need, and swizzled tiles.
-  int64_t sharedBytes = 0;
+  return success();
+}
+
+/// Gives `kernel` shared memory as `launch` has it, of which it returns the
+/// bytes, and its marks.
+static int64_t takeShared(gpu::LaunchOp launch, gpu::GPUFuncOp kernel,
+                          IRMapping &map) {
+  Builder b(kernel);
+  int64_t bytes = 0;
   for (BlockArgument shared : launch.getWorkgroupAttributions()) {
+    map.map(shared,
+            kernel.addWorkgroupAttribution(shared.getType(), launch.getLoc()));
     auto type = cast<MemRefType>(shared.getType());
-    sharedBytes += type.getNumElements() * elementBytes(type.getElementType());
+    bytes += type.getNumElements() * elementBytes(type.getElementType());
   }
+  // What loads of whole rows need, and swizzled tiles.
   for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
     kernel.setWorkgroupAttributionAttr(
         i, LLVM::LLVMDialect::getAlignAttrName(),
-        device.getI64IntegerAttr(contract::Gpu::has(launch) ? 1024 : 16));
-  if (!tensors.empty())
-    contract::TensorMaps::set(kernel, device.getI64IntegerAttr(tensors.size()));
+        b.getI64IntegerAttr(contract::Gpu::has(launch) ? 1024 : 16));
   if (KernelGpuAttr gpu = contract::Gpu::get(launch))
     contract::Gpu::set(kernel, gpu);
   if (contract::Paired::has(launch))
     contract::Paired::set(kernel);
-  for (Operation &op : from.without_terminator())
-    device.clone(op, map);
-  gpu::ReturnOp::create(device, loc);
+  return bytes;
+}
 
+gpu::GPUFuncOp DeviceCalls::createKernel(gpu::LaunchOp launch,
+                                         int64_t threads) {
+  OpBuilder inModule(module.getContext());
+  inModule.setInsertionPointToEnd(kernels.getBody());
+  auto kernel = gpu::GPUFuncOp::create(inModule, launch.getLoc(),
+                                       nameOf(launch, made.size()),
+                                       inModule.getFunctionType({}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  inModule.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(
+      inModule.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  return kernel;
+}
+
+void DeviceCalls::callKernel(gpu::LaunchOp launch, int64_t which,
+                             ArrayRef<Value> words) {
+  Location loc = launch.getLoc();
+  OpBuilder host(launch);
   // Stored where the launch reads them; the call copies them.
-  Type i64 = host.getI64Type(), ptr = LLVM::LLVMPointerType::get(ctx);
-  int64_t count = arguments.slots().size();
+  Type i64 = host.getI64Type(),
+       ptr = LLVM::LLVMPointerType::get(host.getContext());
+  int64_t count = words.size();
   Value area = scratch(count);
-  for (auto [i, word] : llvm::enumerate(arguments.slots())) {
+  for (auto [i, word] : llvm::enumerate(words)) {
     Value slot =
         LLVM::GEPOp::create(host, loc, ptr, i64, area,
                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
@@ -441,6 +444,46 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   auto word = [&](int64_t number) -> Value {
     return arith::ConstantIntOp::create(host, loc, number, 64);
   };
+  entries.call(host, loc, "shardrt_launch",
+               {context, word(which), asI64(launch.getGridSizeX()),
+                asI64(launch.getGridSizeY()), asI64(launch.getGridSizeZ()),
+                area, word(count)});
+}
+
+LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
+  Location loc = launch.getLoc();
+  MLIRContext *ctx = module.getContext();
+  SmallVector<UnrealizedConversionCastOp> tensors;
+  launch.getBody().walk([&](UnrealizedConversionCastOp cast) {
+    if (contract::TensorMap::has(cast))
+      tensors.push_back(cast);
+  });
+  for (UnrealizedConversionCastOp cast : tensors)
+    cast->moveBefore(launch);
+  sinkViews(launch.getBody());
+  std::optional<int64_t> threads = getConstantIntValue(launch.getBlockSizeX());
+  if (!threads)
+    return launch.emitOpError() << "has a block whose size is not constant";
+
+  gpu::GPUFuncOp kernel = createKernel(launch, *threads);
+  Block &body = kernel.getBody().front();
+  OpBuilder host(launch), device(ctx);
+  device.setInsertionPointToEnd(&body);
+  IRMapping map;
+  mapThreads(launch, device, map);
+  KernelArguments arguments(host, device, body, loc);
+  if (failed(passCaptured(launch, tensors, arguments, map)))
+    return failure();
+  SmallVector<Type> types(body.getArgumentTypes());
+  kernel.setFunctionType(FunctionType::get(ctx, types, {}));
+  // Behind the arguments, of which there must be no more.
+  int64_t sharedBytes = takeShared(launch, kernel, map);
+  if (!tensors.empty())
+    contract::TensorMaps::set(kernel, device.getI64IntegerAttr(tensors.size()));
+  for (Operation &op : launch.getBody().front().without_terminator())
+    device.clone(op, map);
+  gpu::ReturnOp::create(device, loc);
+
   size_t number = numberOf(kernel, *threads);
   made[number].sharedBytes = sharedBytes > kDeclaredBytes ? sharedBytes : 0;
   made[number].maps = tensors.size();
@@ -450,10 +493,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   FailureOr<int64_t> which = numberFor(launch, number);
   if (failed(which))
     return failure();
-  entries.call(host, loc, "shardrt_launch",
-               {context, word(*which), asI64(launch.getGridSizeX()),
-                asI64(launch.getGridSizeY()), asI64(launch.getGridSizeZ()),
-                area, word(count)});
+  callKernel(launch, *which, arguments.slots());
   noteOrigins(loc, made[number].origins);
   launch.erase();
   for (UnrealizedConversionCastOp cast : tensors)

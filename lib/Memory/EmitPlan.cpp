@@ -45,7 +45,9 @@ private:
   /// A loop that is being written: what it reads and makes.
   struct Loop {
     const PlanGroup *group;
-    int64_t space = -1, size = 0;   ///< rows in all
+    int64_t space = -1, size = 0; ///< rows in all
+    double bytesPerRow = 0;       ///< of what the loop makes
+    bool communicates = false;
     SmallVector<int64_t> rowInputs; ///< values that are read block by block
     SmallVector<int64_t> rowResults, sums; ///< values that are read behind it
     llvm::DenseMap<int64_t, unsigned>
@@ -74,8 +76,19 @@ private:
 
   void emitOp(int64_t op);
   LogicalResult emitLoop(const PlanGroup &group, size_t place);
-  LogicalResult emitIteration(Loop &loop, Iteration &iteration, Value first,
-                              int64_t count);
+  /// What a loop over the ops of `group` reads and makes.
+  Loop loopOf(const PlanGroup &group);
+  int64_t rowsOfBlock(const Loop &loop);
+  /// Has rows that are read in `loop`, at `place`, for the last time make room
+  /// for those that are made.
+  void reuseRows(Loop &loop, size_t place);
+  Iteration beforeFirst(const Loop &loop);
+  /// Emits the loop over blocks of `count` rows; `iteration` has what it
+  /// carries, before and after.
+  LogicalResult emitBlocks(const Loop &loop, Iteration &iteration,
+                           int64_t count);
+  LogicalResult emitIteration(const Loop &loop, Iteration &iteration,
+                              Value first, int64_t count);
   Value scalar(int64_t number);
   SmallVector<Value> starts(Value value, int64_t dim, Value first);
   Value zeros(Type type, Location loc);
@@ -179,7 +192,7 @@ void Emitter::emitOp(int64_t number) {
     current[value] = result;
 }
 
-LogicalResult Emitter::emitIteration(Loop &loop, Iteration &iteration,
+LogicalResult Emitter::emitIteration(const Loop &loop, Iteration &iteration,
                                      Value first, int64_t count) {
   llvm::DenseMap<int64_t, Value> blocks;
   for (int64_t input : loop.rowInputs) {
@@ -245,18 +258,16 @@ LogicalResult Emitter::emitIteration(Loop &loop, Iteration &iteration,
   return success();
 }
 
-LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
+Emitter::Loop Emitter::loopOf(const PlanGroup &group) {
   Loop loop;
   loop.group = &group;
   loop.space = group.space;
-  double bytesPerRow = 0;
-  bool communicates = false;
   for (int64_t number : group.ops) {
     const PlanOp &op = program.ops[number];
     const RowForm &form = formOf(number);
     Operation *source = planned.ops[op.source];
     loop.size = form.rows;
-    communicates |=
+    loop.communicates |=
         isa<CommunicationOpInterface, GatherRowsOp, ScatterRowsOp, RowPlanOp>(
             source);
     for (size_t i = 0; i < source->getNumOperands(); ++i) {
@@ -272,29 +283,28 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         loop.sums.push_back(value);
         continue;
       }
-      bytesPerRow += double(bytesOf(irOf(value))) / double(loop.size);
+      loop.bytesPerRow += double(bytesOf(irOf(value))) / double(loop.size);
       if (isReadElsewhere(value, group))
         loop.rowResults.push_back(value);
     }
   }
+  return loop;
+}
+
+int64_t Emitter::rowsOfBlock(const Loop &loop) {
   // Where nobody waits for a block of rows, what one op made is still in the
   // cache when the next reads it.
   int64_t cache = int64_t(machineOf(block.getParentOp()).sharedCacheBytes);
-  int64_t most = communicates ? blockBytes : std::min(blockBytes, cache);
+  int64_t most = loop.communicates ? blockBytes : std::min(blockBytes, cache);
   int64_t count = std::clamp<int64_t>(
-      int64_t(double(most) / std::max(bytesPerRow, 1.0)), 1, loop.size);
+      int64_t(double(most) / std::max(loop.bytesPerRow, 1.0)), 1, loop.size);
   if (count > 256)
     count -= count % 64;
-  // A plan of rows is for one block.
-  bool isWhole = count == loop.size;
-  if (isWhole) {
-    for (int64_t op : group.ops)
-      emitOp(op);
-    return success();
-  }
+  return count;
+}
 
-  // Rows that are read here for the last time make room for those that are
-  // made.
+void Emitter::reuseRows(Loop &loop, size_t place) {
+  const PlanGroup &group = *loop.group;
   llvm::SmallDenseSet<unsigned> taken;
   for (int64_t input : loop.rowInputs) {
     int64_t producer = program.values[input].producer;
@@ -319,9 +329,9 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         break;
       }
   }
+}
 
-  loc = planned.ops[program.ops[group.ops.front()].source]->getLoc();
-  int64_t tripCount = loop.size / count, rest = loop.size % count;
+Emitter::Iteration Emitter::beforeFirst(const Loop &loop) {
   Iteration iteration;
   for (auto [i, value] : llvm::enumerate(loop.rowResults)) {
     auto type = cast<RankedTensorType>(irOf(value).getType());
@@ -340,7 +350,12 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
             ? now(program.ops[number].operands[form.accumulator].value)
             : zeros(irOf(value).getType(), irOf(value).getLoc()));
   }
+  return iteration;
+}
 
+LogicalResult Emitter::emitBlocks(const Loop &loop, Iteration &iteration,
+                                  int64_t count) {
+  int64_t tripCount = loop.size / count, rest = loop.size % count;
   SmallVector<Value> carried{scalar(0)};
   llvm::append_range(carried, iteration.carriedRows);
   llvm::append_range(carried, iteration.sums);
@@ -384,8 +399,25 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
                                results.begin() + iteration.carriedRows.size());
   iteration.sums.assign(results.begin() + iteration.carriedRows.size(),
                         results.end());
-  if (rest != 0) {
-    Value first = scalar(tripCount * count);
+  return success();
+}
+
+LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
+  Loop loop = loopOf(group);
+  int64_t count = rowsOfBlock(loop);
+  // A plan of rows is for one block.
+  if (count == loop.size) {
+    for (int64_t op : group.ops)
+      emitOp(op);
+    return success();
+  }
+  reuseRows(loop, place);
+  loc = planned.ops[program.ops[group.ops.front()].source]->getLoc();
+  Iteration iteration = beforeFirst(loop);
+  if (failed(emitBlocks(loop, iteration, count)))
+    return failure();
+  if (int64_t rest = loop.size % count) {
+    Value first = scalar(loop.size - rest);
     if (failed(emitIteration(loop, iteration, first, rest)))
       return failure();
   }

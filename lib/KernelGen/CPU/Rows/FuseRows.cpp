@@ -97,123 +97,126 @@ static bool usesLate(Operation *op,
   return llvm::any_of(captured, isLate);
 }
 
+bool RowFinder::mustWait(const Gathering &g, Operation *op,
+                         const Touches &touches) {
+  return usesLate(op, g.late) || conflict(touches, g.group.touches) ||
+         conflict(touches, g.lateTouches);
+}
+
+void RowFinder::putOff(Gathering &g, Operation *op) {
+  g.group.after.push_back(op);
+  g.late.insert(op);
+  g.siteIsLate |= isa<spmd::RunSiteOp>(op);
+  for (const auto &[root, touch] : touchesOf(op))
+    g.lateTouches[root].writes |= touch.writes;
+}
+
+bool RowFinder::joinFill(Gathering &g, linalg::GenericOp fill) {
+  std::optional<Member> member = map(fill);
+  std::optional<Touches> touches =
+      member && !member->accumulates ? touchesOfMember(*member) : std::nullopt;
+  if (!touches || usesLate(fill, g.late) || conflict(*touches, g.lateTouches) ||
+      !mayJoin(g.group.touches, *touches))
+    return false;
+  for (auto &[root, touch] : *touches) {
+    Touch &mine = g.group.touches[root];
+    if (mine.count == 0)
+      mine = touch;
+    mine.writes = true;
+  }
+  g.group.members.push_back(*member);
+  return true;
+}
+
+void RowFinder::settleFills(Gathering &g, const Touches &own, bool join) {
+  for (linalg::GenericOp &fill : g.fills) {
+    if (!fill || !conflict(touchesOf(fill), own))
+      continue;
+    linalg::GenericOp op = fill;
+    fill = {};
+    if (join && joinFill(g, op))
+      continue;
+    if (mustWait(g, op, touchesOf(op)))
+      putOff(g, op);
+  }
+}
+
+bool RowFinder::canCombine(linalg::GenericOp op) {
+  return !exact && llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()),
+                                [&](unsigned i) {
+                                  Operation *combiner = combinerOf(op, i);
+                                  return combiner &&
+                                         spmd::neutralElement(combiner) &&
+                                         bytesOf(op.getDpsInits()[i]) <=
+                                             cost.getMachine().cacheBytes;
+                                });
+}
+
+bool RowFinder::join(Gathering &g, linalg::GenericOp op, const Touches &plain) {
+  if (usesLate(op, g.late) || conflict(plain, g.lateTouches))
+    return false;
+  std::optional<Member> member = map(op);
+  if (!member || !isCandidate(op) || (member->accumulates && !canCombine(op)) ||
+      !placeLoads(*member, g.group.touches))
+    return false;
+  std::optional<Touches> own = touchesOfMember(*member);
+  if (!own || !mayJoin(g.group.touches, *own))
+    return false;
+  settleFills(g, *own, /*join=*/true);
+  // A fill that had to wait makes its reader wait.
+  if (conflict(plain, g.lateTouches) || !mayJoin(g.group.touches, *own))
+    return false;
+  for (auto &[root, touch] : *own) {
+    Touch &mine = g.group.touches[root];
+    if (mine.count == 0) {
+      mine = touch;
+      continue;
+    }
+    ++mine.count;
+    mine.writes |= touch.writes;
+    if (mine.key != touch.key || mine.units != touch.units ||
+        mine.outside != touch.outside) {
+      mine.isMixed = true;
+      mine.isOwn = false;
+    }
+    mine.isMixed |= touch.isMixed;
+    mine.isOwn &= touch.isOwn;
+  }
+  g.group.members.push_back(std::move(*member));
+  return true;
+}
+
 std::optional<RowGroup> RowFinder::tryCuts(const Cuts &cuts) {
   counts = cuts.counts;
   hints.clear();
   hints[wholeBehind(largest)] = {cuts.units, cuts.outside};
   spreadHints();
-  RowGroup group;
+  Gathering g;
+  RowGroup &group = g.group;
   group.counts = counts;
   group.sizes = cuts.sizes;
-  llvm::SmallDenseSet<Operation *> late;
-  Touches lateTouches;
-  bool siteIsLate = false;
-  auto putOff = [&](Operation *op) {
-    group.after.push_back(op);
-    late.insert(op);
-    siteIsLate |= isa<spmd::RunSiteOp>(op);
-    for (const auto &[root, touch] : touchesOf(op)) {
-      Touch &mine = lateTouches[root];
-      mine.writes |= touch.writes;
-    }
-  };
-  // Fills that wait for the op that they are of.
-  SmallVector<linalg::GenericOp> fills;
-  auto settleFills = [&](const Touches &own, bool join) {
-    for (linalg::GenericOp &fill : fills) {
-      if (!fill || !conflict(touchesOf(fill), own))
-        continue;
-      linalg::GenericOp op = fill;
-      fill = {};
-      if (join) {
-        std::optional<Member> member = map(op);
-        std::optional<Touches> touches = member && !member->accumulates
-                                             ? touchesOfMember(*member)
-                                             : std::nullopt;
-        if (touches && !usesLate(op, late) &&
-            !conflict(*touches, lateTouches) &&
-            mayJoin(group.touches, *touches)) {
-          for (auto &[root, touch] : *touches) {
-            Touch &mine = group.touches[root];
-            if (mine.count == 0)
-              mine = touch;
-            mine.writes = true;
-          }
-          group.members.push_back(*member);
-          continue;
-        }
-      }
-      if (usesLate(op, late) || conflict(touchesOf(op), group.touches) ||
-          conflict(touchesOf(op), lateTouches))
-        putOff(op);
-    }
-  };
   for (Operation *op : window) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op);
-        generic && filledWith(generic) && canDescribe(generic)) {
-      fills.push_back(generic);
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (generic && filledWith(generic) && canDescribe(generic)) {
+      g.fills.push_back(generic);
       continue;
     }
     Touches plain = touchesOf(op);
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    std::optional<Member> member;
-    if (generic && !usesLate(op, late) && !conflict(plain, lateTouches))
-      member = map(generic);
-    if (member && !isCandidate(generic))
-      member.reset();
-    if (member && member->accumulates) {
-      bool canCombine = !exact;
-      for (unsigned i : llvm::seq<unsigned>(generic.getNumDpsInits())) {
-        Operation *combiner = combinerOf(generic, i);
-        canCombine &=
-            combiner && spmd::neutralElement(combiner) &&
-            bytesOf(generic.getDpsInits()[i]) <= cost.getMachine().cacheBytes;
-      }
-      if (!canCombine)
-        member.reset();
-    }
-    if (member && placeLoads(*member, group.touches))
-      if (std::optional<Touches> own = touchesOfMember(*member);
-          own && mayJoin(group.touches, *own)) {
-        settleFills(*own, /*join=*/true);
-        // A fill that had to wait makes its reader wait.
-        if (!conflict(plain, lateTouches) && mayJoin(group.touches, *own)) {
-          for (auto &[root, touch] : *own) {
-            Touch &mine = group.touches[root];
-            if (mine.count == 0) {
-              mine = touch;
-              continue;
-            }
-            ++mine.count;
-            mine.writes |= touch.writes;
-            if (mine.key != touch.key || mine.units != touch.units ||
-                mine.outside != touch.outside) {
-              mine.isMixed = true;
-              mine.isOwn = false;
-            }
-            mine.isMixed |= touch.isMixed;
-            mine.isOwn &= touch.isOwn;
-          }
-          group.members.push_back(std::move(*member));
-          continue;
-        }
-      }
-    settleFills(plain, /*join=*/false);
-    if (usesLate(op, late) || conflict(plain, group.touches) ||
-        conflict(plain, lateTouches) ||
-        (siteIsLate && isa<spmd::RunSiteOp>(op)))
-      putOff(op);
+    if (generic && join(g, generic, plain))
+      continue;
+    settleFills(g, plain, /*join=*/false);
+    if (mustWait(g, op, plain) || (g.siteIsLate && isa<spmd::RunSiteOp>(op)))
+      putOff(g, op);
   }
   if (group.members.empty())
     return std::nullopt;
   // What comes behind the last member stays where it is; a fill before it that
   // overwrites what members read waits for them.
   Operation *end = group.members.back().op;
-  for (linalg::GenericOp fill : fills)
+  for (linalg::GenericOp fill : g.fills)
     if (fill && fill->isBeforeInBlock(end) &&
-        (usesLate(fill, late) || conflict(touchesOf(fill), group.touches) ||
-         conflict(touchesOf(fill), lateTouches)))
-      putOff(fill);
+        mustWait(g, fill, touchesOf(fill)))
+      putOff(g, fill);
   llvm::erase_if(group.after,
                  [&](Operation *op) { return end->isBeforeInBlock(op); });
   if (!llvm::any_of(group.members,
@@ -221,7 +224,7 @@ std::optional<RowGroup> RowFinder::tryCuts(const Cuts &cuts) {
       !isWorth(group))
     return std::nullopt;
   findLocal(group);
-  return group;
+  return std::move(group);
 }
 
 std::optional<RowGroup> RowFinder::find() {

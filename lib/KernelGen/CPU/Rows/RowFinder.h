@@ -44,6 +44,25 @@ private:
   }
   void collectWindow();
   std::optional<RowGroup> tryCuts(const Cuts &cuts);
+  /// A group under way, and what has to wait for it.
+  struct Gathering {
+    RowGroup group;
+    llvm::SmallDenseSet<Operation *> late;
+    Touches lateTouches;
+    bool siteIsLate = false;
+    /// Fills that wait for the op that they are of; null once they are settled.
+    SmallVector<linalg::GenericOp> fills;
+  };
+  /// Whether `op`, which touches `touches`, cannot stay before the group.
+  static bool mustWait(const Gathering &g, Operation *op,
+                       const Touches &touches);
+  void putOff(Gathering &g, Operation *op);
+  /// Has fills of what `own` touches join, if `join`, stay, or wait.
+  void settleFills(Gathering &g, const Touches &own, bool join);
+  bool joinFill(Gathering &g, linalg::GenericOp fill);
+  /// Whether all rows may add to the results of `op` in parts.
+  bool canCombine(linalg::GenericOp op);
+  bool join(Gathering &g, linalg::GenericOp op, const Touches &plain);
 
   // RowCuts.cpp
   SmallVector<Cuts> candidates();
