@@ -270,25 +270,18 @@ PolyId raise::withDifference(Algebra &algebra, PolyId poly,
   return poly;
 }
 
-std::optional<Pairs>
-raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
-  Pairs pairs;
-  pairs.combine = spmd::PairCombine::TopK;
-  pairs.op = op;
-  int64_t keyDim = readSink(op, scoreSide, pairs);
-  if (keyDim < 0)
-    return std::nullopt;
-  auto type = typeOf(pairs.scores);
-  std::vector<int64_t> sizes(64, 1);
-  Layout layout;
+/// Iteration dims for the scores' dims: `layout` and `sizes`. Returns those of
+/// rows; 0 if there are too many, or no rows or one key.
+static DimSet layOut(int64_t keyDim, Pairs &pairs, Layout &layout,
+                     std::vector<int64_t> &sizes) {
   DimSet rowDims = 0;
   unsigned next = 0;
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+  for (auto [dim, size] : llvm::enumerate(typeOf(pairs.scores).getShape())) {
     auto &parts = layout.emplace_back();
     if (size == 1 && int64_t(dim) != keyDim)
       continue;
     if (next >= kFirstFeature)
-      return std::nullopt;
+      return 0;
     sizes[next] = size;
     parts.push_back(next);
     if (int64_t(dim) == keyDim)
@@ -297,11 +290,95 @@ raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
       rowDims |= bit(next);
     ++next;
   }
-  if (!rowDims || sizes[pairs.key] == 1)
-    return std::nullopt;
+  if (sizes[pairs.key] == 1)
+    return 0;
   for (auto [dim, parts] : llvm::enumerate(layout))
     if (int64_t(dim) != keyDim)
       pairs.rows.push_back(parts);
+  return rowDims;
+}
+
+/// The one product, or sum over depth, among `terms`; nothing if there are
+/// others, or sums over keys.
+static std::optional<TermId> onlyProduct(const Algebra &algebra,
+                                         ArrayRef<TermId> terms) {
+  std::optional<TermId> raw;
+  for (TermId id : terms) {
+    const Term &term = algebra.getTerm(id);
+    if (term.kind == TermKind::Dot || term.kind == TermKind::PairSum) {
+      if (raw || !term.tensor)
+        return std::nullopt;
+      raw = id;
+    }
+    if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey)
+      return std::nullopt;
+  }
+  return raw;
+}
+
+/// Finds the tensors that the scores' product, or sum over depth, is of. False
+/// if there are none.
+static bool findRoots(Pairs &pairs, ArrayRef<TermId> terms, DimSet rowDims) {
+  Algebra &algebra = *pairs.algebra;
+  Term term = algebra.getTerm(pairs.raw);
+  if (term.kind != TermKind::Dot) {
+    pairs.elements = elementsOf(pairs, term);
+    if (!pairs.elements)
+      return false;
+    auto root = [&](TermId id) {
+      return Root{algebra.getTerm(id).tensor, algebra.getTerm(id).tensorLayout};
+    };
+    pairs.queryRoot = root(pairs.elements->first);
+    pairs.keyRoot = root(pairs.elements->second);
+    return true;
+  }
+  stablehlo::DotGeneralOp dot = findDot(term);
+  if (!dot)
+    return false;
+  std::tie(pairs.queryRoot, pairs.keyRoot) =
+      rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
+  // A number of each query, and one of each key; batch dims both may have.
+  DimSet ofQueries = rowDims & ~dimsIn(pairs.keyRoot.layout);
+  auto hasNumber = [&](bool isKey) {
+    return llvm::any_of(terms, [&](TermId id) {
+      const Term &leaf = algebra.getTerm(id);
+      return leaf.kind == TermKind::Leaf && !(leaf.dims & bit(kDepth)) &&
+             bool(leaf.dims & bit(pairs.key)) == isKey &&
+             bool(leaf.dims & ofQueries) != isKey;
+    });
+  };
+  return hasNumber(false) && hasNumber(true);
+}
+
+/// Whether queries, keys and scores have types that pairs are made of.
+static bool haveTypes(const Pairs &pairs) {
+  Type element = typeOf(pairs.scores).getElementType(),
+       query = typeOf(pairs.queryRoot.value).getElementType();
+  if (!isa<FloatType>(query) ||
+      !isa<FloatType>(typeOf(pairs.keyRoot.value).getElementType()))
+    return false;
+  if (pairs.value.value &&
+      typeOf(pairs.value.value).getElementType().isF64() != element.isF64())
+    return false;
+  if (isa<FloatType>(element))
+    return element.isF64() == query.isF64();
+  return element.isSignlessInteger() &&
+         isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum);
+}
+
+std::optional<Pairs>
+raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
+  Pairs pairs;
+  pairs.combine = spmd::PairCombine::TopK;
+  pairs.op = op;
+  int64_t keyDim = readSink(op, scoreSide, pairs);
+  if (keyDim < 0)
+    return std::nullopt;
+  std::vector<int64_t> sizes(64, 1);
+  Layout layout;
+  DimSet rowDims = layOut(keyDim, pairs, layout, sizes);
+  if (!rowDims)
+    return std::nullopt;
   pairs.algebra =
       std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
   pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes,
@@ -320,49 +397,12 @@ raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
     pairs.score = withDifference(algebra, pairs.score, op->getContext());
   SmallVector<TermId> terms;
   algebra.collectTerms(pairs.score, terms);
-  std::optional<TermId> raw;
-  for (TermId id : terms) {
-    const Term &term = algebra.getTerm(id);
-    if (term.kind == TermKind::Dot || term.kind == TermKind::PairSum) {
-      if (raw || !term.tensor)
-        return std::nullopt;
-      raw = id;
-    }
-    if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey)
-      return std::nullopt;
-  }
+  std::optional<TermId> raw = onlyProduct(algebra, terms);
   if (!raw)
     return std::nullopt;
   pairs.raw = *raw;
-  Term term = algebra.getTerm(*raw);
-  if (term.kind == TermKind::Dot) {
-    stablehlo::DotGeneralOp dot = findDot(term);
-    if (!dot)
-      return std::nullopt;
-    std::tie(pairs.queryRoot, pairs.keyRoot) =
-        rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
-    // A number of each query, and one of each key; batch dims both may have.
-    DimSet ofQueries = rowDims & ~dimsIn(pairs.keyRoot.layout);
-    auto hasNumber = [&](bool isKey) {
-      return llvm::any_of(terms, [&](TermId id) {
-        const Term &leaf = algebra.getTerm(id);
-        return leaf.kind == TermKind::Leaf && !(leaf.dims & bit(kDepth)) &&
-               bool(leaf.dims & bit(pairs.key)) == isKey &&
-               bool(leaf.dims & ofQueries) != isKey;
-      });
-    };
-    if (!hasNumber(false) || !hasNumber(true))
-      return std::nullopt;
-  } else {
-    pairs.elements = elementsOf(pairs, term);
-    if (!pairs.elements)
-      return std::nullopt;
-    auto root = [&](TermId id) {
-      return Root{algebra.getTerm(id).tensor, algebra.getTerm(id).tensorLayout};
-    };
-    pairs.queryRoot = root(pairs.elements->first);
-    pairs.keyRoot = root(pairs.elements->second);
-  }
+  if (!findRoots(pairs, terms, rowDims))
+    return std::nullopt;
   DimSet queryDims = dimsIn(pairs.queryRoot.layout),
          keyDims = dimsIn(pairs.keyRoot.layout);
   DimSet bound = ~(bit(kFirstBoundDim) - 1);
@@ -370,25 +410,11 @@ raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
       !(keyDims & bit(pairs.key)) || (queryDims & bound) != bit(kDepth) ||
       (keyDims & bound) != bit(kDepth))
     return std::nullopt;
-  for (const Root *root : {&pairs.queryRoot, &pairs.keyRoot})
-    if (!isa<FloatType>(typeOf(root->value).getElementType()))
-      return std::nullopt;
   pairs.query = longestOf(queryDims & rowDims & ~keyDims, *pairs.reader);
   if (pairs.query == kNoQuery)
     return std::nullopt;
   for (unsigned part : flatten(pairs.rows))
     if (part != pairs.query && part < kFirstFeature)
       pairs.batch.push_back(part);
-  bool isFloat = isa<FloatType>(type.getElementType());
-  if (!isFloat &&
-      (!type.getElementType().isSignlessInteger() ||
-       !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
-    return std::nullopt;
-  if (pairs.value.value && typeOf(pairs.value.value).getElementType().isF64() !=
-                               type.getElementType().isF64())
-    return std::nullopt;
-  if (isFloat && (type.getElementType().isF64() !=
-                  typeOf(pairs.queryRoot.value).getElementType().isF64()))
-    return std::nullopt;
-  return pairs;
+  return haveTypes(pairs) ? std::optional(std::move(pairs)) : std::nullopt;
 }

@@ -187,13 +187,23 @@ PolyId raise::inBlock(Ring &ring, PolyId poly, const RingBlock &block) {
   return reader.isOfOneRank() ? reader.decide(result) : result;
 }
 
-/// Takes the monomial `part` of the output of a lane as one more block.
-static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
+namespace {
+/// The leaves that a block's sum is made of.
+struct BlockParts {
+  TermId value, query, key;
+};
+} // namespace
+
+/// Reads `part`, a sum over keys of exp(score) times a value, divided by the
+/// total. Fills total, exp, weight, value, score and raw of `block`; nothing,
+/// and `miss` says why, if it is something else.
+static std::optional<BlockParts> readParts(Ring &ring, const Monomial &part,
+                                           RingBlock &block, RingMiss &miss) {
   Algebra &algebra = *ring.algebra;
   BlockReader &reader = *ring.reader;
   auto isNone = [&](StringRef why) {
     miss.why = why.str();
-    return false;
+    return std::nullopt;
   };
   std::optional<TermId> total, sum;
   for (auto [id, power] : part.factors) {
@@ -208,13 +218,11 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
       algebra.getTerm(*sum).kind != TermKind::SumOverKey)
     return isNone("what it gives is not divided by the sum of all blocks' "
                   "exponentials alone");
-  if (!ring.blocks.empty() && ring.blocks.back().lane == lane &&
+  if (!ring.blocks.empty() && ring.blocks.back().lane == block.lane &&
       ring.blocks.back().total != *total)
     return isNone("blocks are divided by different sums");
-  Poly body = algebra.get(algebra.bodyOf(*sum, kRingKey));
-  RingBlock block;
   block.total = *total;
-  block.lane = lane;
+  Poly body = algebra.get(algebra.bodyOf(*sum, kRingKey));
   std::optional<TermId> exp, value;
   Monomial condition{1, {}};
   for (auto [id, power] : body.front().factors) {
@@ -233,11 +241,12 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   block.weight =
       algebra.multiply(algebra.intern({condition}), algebra.ofTerm(*exp));
   block.value = algebra.ofTerm(*value);
-  PolyId score = algebra.getTerm(*exp).arguments[0];
+  block.score = algebra.getTerm(*exp).arguments[0];
   if (!condition.factors.empty())
-    score = onlyWhere(algebra, algebra.intern({condition}), score, miss.op);
+    block.score =
+        onlyWhere(algebra, algebra.intern({condition}), block.score, miss.op);
   SmallVector<TermId> terms;
-  algebra.collectTerms(score, terms);
+  algebra.collectTerms(block.score, terms);
   std::optional<std::pair<TermId, TermId>> product;
   for (TermId id : terms)
     if (std::optional<std::pair<TermId, TermId>> found =
@@ -250,48 +259,75 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   if (!product)
     return isNone("its scores are no product of queries and keys from outside "
                   "of the region");
+  return BlockParts{*value, product->first, product->second};
+}
+
+/// Takes the tensors of the first block for those of the ring: where its axes,
+/// rows and features are. False if queries are not cut along the keys' axes.
+static bool takeTensors(Ring &ring, const RingOperand &query,
+                        const RingOperand &key, const RingOperand &values) {
+  BlockReader &reader = *ring.reader;
+  ring.query = query;
+  ring.key = key;
+  ring.value = values;
+  for (auto [dim, sharding] : llvm::zip(key.layout, key.sharding.getDims()))
+    if (llvm::is_contained(dim, kRingKey))
+      llvm::append_range(ring.axes, sharding.getAxes());
+  for (auto [dim, sharding] : llvm::zip(query.layout, query.sharding.getDims()))
+    if (!ring.axes.empty() && ArrayRef(ring.axes) == sharding.getAxes() &&
+        dim.size() == 1)
+      ring.queryDim = dim[0];
+  for (unsigned part : flatten(values.layout))
+    if (part != kRingKey && !llvm::is_contained(flatten(query.layout), part) &&
+        !llvm::is_contained(flatten(key.layout), part))
+      ring.featureDim = part;
+  for (const RingOperand &operand : {key, query})
+    for (auto [dim, sharding] : llvm::enumerate(operand.sharding.getDims()))
+      if (operand.layout[dim].size() == 1)
+        reader.setSize(operand.layout[dim][0],
+                       typeOf(operand.value).getDimSize(dim) /
+                           reader.countBlocks(sharding.getAxes()));
+  return ring.queryDim != kNoQuery;
+}
+
+/// Whether `query`, `key` and `values` are the tensors of the blocks before.
+static bool areTensorsOf(const Ring &ring, const RingOperand &query,
+                         const RingOperand &key, const RingOperand &values) {
+  return query.value == ring.query.value && key.value == ring.key.value &&
+         values.value == ring.value.value &&
+         query.layout == ring.query.layout && key.layout == ring.key.layout &&
+         values.layout == ring.value.layout;
+}
+
+/// Takes the monomial `part` of the output of a lane as one more block.
+static bool addBlock(Ring &ring, size_t lane, const Monomial &part,
+                     RingMiss &miss) {
+  Algebra &algebra = *ring.algebra;
+  BlockReader &reader = *ring.reader;
+  auto isNone = [&](StringRef why) {
+    miss.why = why.str();
+    return false;
+  };
+  RingBlock block;
+  block.lane = lane;
+  std::optional<BlockParts> parts = readParts(ring, part, block, miss);
+  if (!parts)
+    return false;
   unsigned bound = algebra.getTerm(block.raw).dim;
-  RingOperand query = operandOf(ring, product->first, bound, kRingDepth),
-              key = operandOf(ring, product->second, bound, kRingDepth),
-              values = operandOf(ring, *value, kRingKey, kRingKey);
-  BlockLeaf queryLeaf = *reader.leafOf(algebra.getTerm(product->first)),
-            keyLeaf = *reader.leafOf(algebra.getTerm(product->second)),
-            valueLeaf = *reader.leafOf(algebra.getTerm(*value));
+  RingOperand query = operandOf(ring, parts->query, bound, kRingDepth),
+              key = operandOf(ring, parts->key, bound, kRingDepth),
+              values = operandOf(ring, parts->value, kRingKey, kRingKey);
+  BlockLeaf queryLeaf = *reader.leafOf(algebra.getTerm(parts->query)),
+            keyLeaf = *reader.leafOf(algebra.getTerm(parts->key)),
+            valueLeaf = *reader.leafOf(algebra.getTerm(parts->value));
   if (!query.sharding || !key.sharding || !values.sharding)
     return isNone("queries, keys or values are made inside of the region");
   block.source = keyLeaf.source;
-  block.key =
-      algebra.rename(algebra.ofTerm(product->second), bound, kRingDepth);
+  block.key = algebra.rename(algebra.ofTerm(parts->key), bound, kRingDepth);
   if (ring.blocks.empty()) {
-    ring.query = query;
-    ring.key = key;
-    ring.value = values;
-    for (auto [dim, sharding] : llvm::zip(key.layout, key.sharding.getDims()))
-      if (llvm::is_contained(dim, kRingKey))
-        llvm::append_range(ring.axes, sharding.getAxes());
-    for (auto [dim, sharding] :
-         llvm::zip(query.layout, query.sharding.getDims()))
-      if (!ring.axes.empty() && ArrayRef(ring.axes) == sharding.getAxes() &&
-          dim.size() == 1)
-        ring.queryDim = dim[0];
-    for (unsigned part : flatten(values.layout))
-      if (part != kRingKey &&
-          !llvm::is_contained(flatten(query.layout), part) &&
-          !llvm::is_contained(flatten(key.layout), part))
-        ring.featureDim = part;
-    for (const RingOperand &operand : {key, query})
-      for (auto [dim, sharding] : llvm::enumerate(operand.sharding.getDims()))
-        if (operand.layout[dim].size() == 1)
-          reader.setSize(operand.layout[dim][0],
-                         typeOf(operand.value).getDimSize(dim) /
-                             reader.countBlocks(sharding.getAxes()));
-    if (ring.queryDim == kNoQuery)
+    if (!takeTensors(ring, query, key, values))
       return isNone("its queries are not cut along the axes of its keys");
-  } else if (query.value != ring.query.value || key.value != ring.key.value ||
-             values.value != ring.value.value ||
-             query.layout != ring.query.layout ||
-             key.layout != ring.key.layout ||
-             values.layout != ring.value.layout) {
+  } else if (!areTensorsOf(ring, query, key, values)) {
     return isNone("blocks are of different tensors");
   }
   if (!takeCuts(ring, query) || !takeCuts(ring, key) ||
@@ -311,8 +347,7 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
           reader.blocksAlong(others, here))
     return isNone(
         "keys and values of a block are not of one rank, or queries travel");
-  block.score = score;
-  std::optional<PolyId> whole = onWhole(ring, score, block);
+  std::optional<PolyId> whole = onWhole(ring, block.score, block);
   // Of one rank's blocks, each may have its own part of the mask: see
   // unifyScores.
   if (!whole || (!ring.blocks.empty() && !reader.isOfOneRank() &&
