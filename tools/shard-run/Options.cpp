@@ -258,10 +258,8 @@ static int wireNamed(StringRef name) {
       .Default(SHARDRT_WIRE_AUTO);
 }
 
-/// What cannot go together, or is out of range.
-static Error checkOptions() {
-  if (model.empty())
-    return usage("no model given; see shard-run --help");
+/// How ranks communicate.
+static Error checkTransport() {
   if (transport.getNumOccurrences() && !transportNamed(transport))
     return usage("--transport=" + transport +
                  ": expected thread, process, shm, tcp, mpi, host, direct or "
@@ -277,8 +275,11 @@ static Error checkOptions() {
     return usage("--encrypt is about messages over sockets, but "
                  "--transport=" +
                  transport + " sends them by itself, as they are");
-  if (Error error = compile.check())
-    return error;
+  return Error::success();
+}
+
+/// What a program may reach that nobody vouches for.
+static Error checkSandbox() {
   if (sandbox && (processes.getNumOccurrences() ||
                   is_contained({"process", "shm", "tcp", "mpi", "nccl"},
                                transport.getValue())))
@@ -290,6 +291,11 @@ static Error checkOptions() {
   if (sandbox && compile.target() == "cuda")
     return usage("--sandbox lets a program reach no device: give "
                  "--device=cpu or --device=emulated-cuda");
+  return Error::success();
+}
+
+/// What is looked at, and in which form it is said.
+static Error checkReports() {
   StringRef order = kernelSchedule;
   uint64_t orderSeed;
   if (order.consume_front("random=")
@@ -319,6 +325,11 @@ static Error checkOptions() {
       if (given)
         return usage("--interpret compiles and runs nothing; leave out " +
                      Twine(name));
+  return Error::success();
+}
+
+/// Programs that are compiled once more while they run.
+static Error checkSpecialize() {
   if (specialize && !stepCount.getNumOccurrences())
     return usage("--specialize changes over between steps: say how many with "
                  "--steps=N");
@@ -337,6 +348,11 @@ static Error checkOptions() {
                           least < 1 || least > 1000000000))
     return usage("--balance=" + balance +
                  ": expected a number of steps, from 1 to 1000000000");
+  return Error::success();
+}
+
+/// Kernels that are measured before.
+static Error checkTune() {
   if (int64_t least = 1; tunes.getNumOccurrences() && !tunes.empty() &&
                          (StringRef(tunes).getAsInteger(10, least) ||
                           least < 1 || least > 1000000))
@@ -359,6 +375,11 @@ static Error checkOptions() {
     return usage("--tune compiles a model, but " + model +
                  " is an artifact; give it what that was made from, and "
                  "shard-translate --tuned");
+  return Error::success();
+}
+
+/// What the program is given, and its results are compared with.
+static Error checkInputs() {
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
   if (hostCalls.getNumOccurrences() && !hostCallFiles())
@@ -380,6 +401,21 @@ static Error checkOptions() {
       !expect.getNumOccurrences() && check.empty())
     return usage("--rtol and --atol say how --expect or --check compares; "
                  "neither is given");
+  return Error::success();
+}
+
+/// What cannot go together, or is out of range.
+static Error checkOptions() {
+  if (model.empty())
+    return usage("no model given; see shard-run --help");
+  if (Error error = checkTransport())
+    return error;
+  if (Error error = compile.check())
+    return error;
+  for (auto check :
+       {checkSandbox, checkReports, checkSpecialize, checkTune, checkInputs})
+    if (Error error = check())
+      return error;
   return Error::success();
 }
 
