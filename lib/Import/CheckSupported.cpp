@@ -1,5 +1,7 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
@@ -66,6 +68,23 @@ static StringRef adviceFor(Operation *op) {
   return {};
 }
 
+/// Whether rows or columns of the matrices that `op` is given are an open
+/// extent. Vectors beside them have as many elements.
+static bool hasOpenMatrices(Operation *op) {
+  spmd::ExtentsAttr extents =
+      spmd::contract::Extents::get(op->getParentOfType<ModuleOp>());
+  if (!extents || isa<solver::PermutationOp>(op))
+    return false;
+  Extents open = extents.getExtents();
+  ArrayRef<int64_t> shape;
+  for (Type type : op->getOperandTypes())
+    if (auto tensor = cast<RankedTensorType>(type);
+        tensor.getRank() > static_cast<int64_t>(shape.size()))
+      shape = tensor.getShape();
+  return llvm::any_of(shape.take_back(2),
+                      [&](int64_t size) { return open.isOpen(size); });
+}
+
 static LogicalResult checkOp(Operation *op) {
   if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp,
           stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
@@ -108,6 +127,11 @@ static LogicalResult checkOp(Operation *op) {
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
   if (op->getName().getDialectNamespace() == "func" && !isa<func::ReturnOp>(op))
     return unsupported(op) << ": only calls by name are known";
+  if (dialect->getNamespace() == solver::SolverDialect::getDialectNamespace() &&
+      hasOpenMatrices(op))
+    return unsupported(op) << ": it factors matrices of known sizes alone, and "
+                              "these have an open extent; give shapes of the "
+                              "arguments (--shapes)";
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
     if (failed(checkType(op, type,
                          "result " + Twine(i) + " of '" +

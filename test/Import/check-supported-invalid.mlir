@@ -149,3 +149,15 @@ module @inner {
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// A batch may be open, rows and columns may not.
+module attributes {spmd.extents = #spmd.extents<[dim [0, 0] = 225383]>} {
+  func.func @main(%x: tensor<225383x4x4xf32>, %y: tensor<2x225383x225383xf32>) -> (tensor<225383x4xf32>, tensor<2x225383xf32>) {
+    %vectors, %values = solver.eigh %x, lower = true : (tensor<225383x4x4xf32>) -> (tensor<225383x4x4xf32>, tensor<225383x4xf32>)
+    // expected-error-re @below {{unsupported: 'solver.eigh' at {{.*}}: it factors matrices of known sizes alone, and these have an open extent; give shapes of the arguments (--shapes)}}
+    %others, %numbers = solver.eigh %y, lower = true : (tensor<2x225383x225383xf32>) -> (tensor<2x225383x225383xf32>, tensor<2x225383xf32>)
+    return %values, %numbers : tensor<225383x4xf32>, tensor<2x225383xf32>
+  }
+}
