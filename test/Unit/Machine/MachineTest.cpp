@@ -121,3 +121,25 @@ TEST(Cost, CopiesReadAndWrite) {
   Cost cost(generic());
   EXPECT_DOUBLE_EQ(cost.copy(1e6), 2 * cost.access(1e6));
 }
+
+TEST(Cost, WorkOfLessThanASynchronisationIsSoonOver) {
+  Machine machine = generic();
+  ASSERT_EQ(setFigure(machine, "link.latency", 1e-3), "");
+  Cost cost(machine);
+  EXPECT_TRUE(cost.isSoonOver(0.9e-3));
+  EXPECT_FALSE(cost.isSoonOver(1e-3));
+  // Of ranks that need no time to synchronise no work is.
+  ASSERT_EQ(setFigure(machine, "link.latency", 0.0), "");
+  EXPECT_FALSE(Cost(machine).isSoonOver(0));
+}
+
+// A launch is of GPUs alone: with it the compiler weighs calls of libraries,
+// and the gauge what kernels reach. On all GPUs it is less than threads take.
+TEST(Machine, LaunchesTakeLessThanForks) {
+  for (std::string_view name : machinePresets()) {
+    Machine machine = *machinePreset(name);
+    EXPECT_LT(machine.launchSeconds, machine.forkSeconds) << name;
+    EXPECT_LT(machine.firstCacheBytes, machine.cacheBytes) << name;
+    EXPECT_LE(machine.cacheBytes, machine.sharedCacheBytes) << name;
+  }
+}
