@@ -72,6 +72,15 @@ bool Refiner::alwaysHolds(int64_t condition) {
   return isDrawn && holds;
 }
 
+/// Whether an open extent is padded to a number of elements: by 12 - n, which
+/// has the number of a cut.
+bool Refiner::isPaddedToNumber(const PaddedDim &dim) {
+  int64_t low = placeholderOf(dim.low), high = placeholderOf(dim.high);
+  return dim.dilation == 1 && dim.reach == 1 && low >= 0 &&
+         usedExtents().isOpen(dim.size) && usedExtents().isOpen(high) &&
+         !extents.isOpen(dim.size + low + high);
+}
+
 /// What padding does in a few bindings says which of its forms are right in
 /// all; conditions see to those that were not drawn.
 std::optional<PaddingChoice> Refiner::choosePadding(Operation *op,
@@ -156,6 +165,9 @@ std::optional<PaddingChoice> Refiner::choosePadding(Operation *op,
   // Whatever the remainder of a placeholder, so that all choose alike.
   if (isNamed)
     choice.high += kNear + 1;
+  // However few there are.
+  if (isPaddedToNumber(dim))
+    choice.high = std::max(choice.high, size);
   // What is cut off is of another number of elements than what is left, and
   // than anything else.
   if (isExact && (choice.least != choice.most || leastHigh != mostHigh)) {
@@ -224,7 +236,9 @@ SmallVector<bool> Refiner::padByValue(Operation *op,
       if (nextChoice < replayed->size())
         choices[i] = (*replayed)[nextChoice++];
     } else {
-      if (placeholders && (!isSaid(dim.low) || !isSaid(dim.high)))
+      bool isOwn = placeholders && isSaid(dim.low) && isSaid(dim.high) &&
+                   !isPaddedToNumber(dim);
+      if (placeholders && !isOwn)
         choices[i] = choosePadding(op, dim);
       if (choices[i]) {
         choices[i]->isKeepable =

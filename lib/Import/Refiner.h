@@ -196,6 +196,7 @@ private:
 
   bool differs(int64_t extent);
   bool alwaysHolds(int64_t condition);
+  bool isPaddedToNumber(const PaddedDim &dim);
   std::optional<PaddingChoice> choosePadding(mlir::Operation *op,
                                              const PaddedDim &dim);
   llvm::SmallVector<bool> padByValue(mlir::Operation *op,

@@ -227,25 +227,10 @@ static Value cropDims(OpBuilder &builder, Location loc, Value value,
                                     value, start, limit, strides);
 }
 
-/// Whether a margin by which `result` elements are made of `size` says itself
-/// what it follows from: where one of them alone is open, so is the margin, and
-/// has to be beside a placeholder. 100 - n is beside none.
-static bool saysItself(Operation *op, int64_t size, int64_t result,
-                       int64_t margin) {
-  auto module = op->getParentOfType<ModuleOp>();
-  if (!module || margin == 0)
-    return true;
-  return llvm::all_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp meshOp) {
-    spmd::MeshAttr mesh = meshOp.getMesh();
-    return mesh.isOpen(size) == mesh.isOpen(result) ||
-           mesh.isOpen(std::abs(margin));
-  });
-}
-
 /// Whether what `crop` cuts off behind is a number in all bindings, or says
 /// itself what it follows from. Of n, which another extent is where that has
 /// the number 221184, it seems to cut off 4199, and cuts off nothing.
-static bool saysItself(stablehlo::SliceOp op, const Crop &crop, int64_t dim) {
+static bool cutsTheSame(stablehlo::SliceOp op, const Crop &crop, int64_t dim) {
   int64_t behind = crop.behind[dim],
           size = typeOf(op.getOperand()).getDimSize(dim);
   auto module = op->getParentOfType<ModuleOp>();
@@ -253,9 +238,8 @@ static bool saysItself(stablehlo::SliceOp op, const Crop &crop, int64_t dim) {
     return true;
   return llvm::all_of(module.getOps<spmd::MeshOp>(), [&](spmd::MeshOp meshOp) {
     spmd::MeshAttr mesh = meshOp.getMesh();
-    if (!mesh.isOpen(size - behind))
-      return !mesh.isOpen(size) || mesh.isOpen(behind);
-    return constantDifference(mesh.getExtents().getExtents(), size,
+    return (!mesh.isOpen(size) && !mesh.isOpen(size - behind)) ||
+           constantDifference(mesh.getExtents().getExtents(), size,
                               size - behind) == behind;
   });
 }
@@ -275,8 +259,8 @@ struct SliceOfPad final : OpRewritePattern<stablehlo::SliceOp> {
       return pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0;
     };
     for (int64_t dim = 0; dim < typeOf(op).getRank(); ++dim)
-      if (isPadded(dim) && !saysItself(op, *crop, dim))
-        return rewriter.notifyMatchFailure(op, "leaves a margin without name");
+      if (isPadded(dim) && !cutsTheSame(op, *crop, dim))
+        return rewriter.notifyMatchFailure(op, "cuts off what is open");
     Value input = cropDims(rewriter, op.getLoc(), pad.getInput(), *crop,
                            [&](int64_t dim) { return !isPadded(dim); });
     SmallVector<int64_t> low, high;
@@ -311,10 +295,8 @@ struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
               std::min<int64_t>(0, high.back()) <=
           0)
         return failure();
-      if (!saysItself(op, *crop, dim) ||
-          !saysItself(op, typeOf(pad.getOperand()).getDimSize(dim),
-                      typeOf(op).getDimSize(dim), high.back()))
-        return rewriter.notifyMatchFailure(op, "leaves a margin without name");
+      if (!cutsTheSame(op, *crop, dim))
+        return rewriter.notifyMatchFailure(op, "cuts off what is open");
     }
     rewriter.replaceOpWithNewOp<stablehlo::PadOp>(
         op, op.getType(), pad.getOperand(), pad.getPaddingValue(), low, high,

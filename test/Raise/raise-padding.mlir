@@ -132,18 +132,25 @@ func.func @update_of_less(%t: tensor<64x4xf32>, %x: tensor<61x4xf32>, %y: tensor
 
 // -----
 
-// 100 of n + 36 elements: a margin of 100 - n has no number that says so, and it stays a slice of the padding. 20 - n has one.
+// Of n + 36 elements the first 20 are of n, or a part of the padding: what is cut off follows from n, and may be less than is padded. All but 4 of
+// them are padding by 32, whatever n is. Where n has a second, lesser number, as many as that says are n, and 36 are cut off, not 4136.
 // CHECK-LABEL: func @open
 // CHECK: %[[P:.*]] = stablehlo.pad %arg0, %{{.*}}, low = [0], high = [36]
-// CHECK: stablehlo.slice %[[P]] [0:100]
-// CHECK: stablehlo.pad %arg0, %{{.*}}, low = [0], high = [-246693], interior = [0] : (tensor<246713xf32>, tensor<f32>) -> tensor<20xf32>
-spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 0] = 246713, constant [36] = 36, add [0, 1] = 246749]>>
-func.func @open(%x: tensor<246713xf32>) -> (tensor<100xf32>, tensor<20xf32>) {
+// CHECK: stablehlo.slice %[[P]] [0:20]
+// CHECK: stablehlo.pad %arg0, %{{.*}}, low = [0], high = [32], interior = [0] : (tensor<246713xf32>, tensor<f32>) -> tensor<246745xf32>
+// CHECK: stablehlo.slice %[[P]] [0:242613]
+// CHECK: spmd.pad wrap %arg0 low = [-3] high = [3]
+// CHECK: stablehlo.slice %{{.*}} [0:242613]
+spmd.mesh @mesh = <["x"=1], #spmd.extents<[dim [0, 0] = 246713, constant [36] = 36, add [0, 1] = 246749, constant [-4100] = -4100, max [0, 3] = 242613]>>
+func.func @open(%x: tensor<246713xf32>) -> (tensor<20xf32>, tensor<246745xf32>, tensor<242613xf32>, tensor<242613xf32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %p = stablehlo.pad %x, %zero, low = [0], high = [36], interior = [0] : (tensor<246713xf32>, tensor<f32>) -> tensor<246749xf32>
-  %s = stablehlo.slice %p [0:100] : (tensor<246749xf32>) -> tensor<100xf32>
-  %t = stablehlo.slice %p [0:20] : (tensor<246749xf32>) -> tensor<20xf32>
-  return %s, %t : tensor<100xf32>, tensor<20xf32>
+  %s = stablehlo.slice %p [0:20] : (tensor<246749xf32>) -> tensor<20xf32>
+  %t = stablehlo.slice %p [0:246745] : (tensor<246749xf32>) -> tensor<246745xf32>
+  %u = stablehlo.slice %p [0:242613] : (tensor<246749xf32>) -> tensor<242613xf32>
+  %roll = spmd.pad wrap %x low = [-3] high = [3] : tensor<246713xf32> -> tensor<246713xf32>
+  %v = stablehlo.slice %roll [0:242613] : (tensor<246713xf32>) -> tensor<242613xf32>
+  return %s, %t, %u, %v : tensor<20xf32>, tensor<246745xf32>, tensor<242613xf32>, tensor<242613xf32>
 }
 
 // -----

@@ -315,6 +315,13 @@ def padded_to_twelve(x):
     return jnp.pad(x, ((0, rows - x.shape[0]), (0, 0)), constant_values=1.5)
 
 
+@program(["n, m"], [0], least=1)
+def of_known_length(x):
+    """As many elements as a transform takes, cut off or padded: along a dim that is cut, and along one that is not."""
+    spectrum = lambda axis: jnp.abs(jnp.fft.ifft(x + 1j * jnp.flip(x, axis), n=13, axis=axis))
+    return spectrum(0), spectrum(1), jax.grad(lambda x: (jnp.fft.rfft(x, n=20, axis=1).real ** 2).sum())(x)
+
+
 @program(["n, 4"], [0])
 def rounded_up(x):
     """Rows in blocks of eight, and in four blocks, behind padding up to a multiple."""
