@@ -286,6 +286,11 @@ static Formula resolve(const Formula &formula, const Binding &binding) {
   std::vector<int64_t> numbers = formula.numbers();
   for (size_t i = first; i < last; ++i)
     numbers[i] = binding.extents.resolve(numbers[i], binding.values);
+  // Of 4 rows of n / 4 each, where n is less than 4, there is no element whose
+  // row could be asked for.
+  if (formula.kind() == FormulaKind::Affine)
+    for (size_t i : {0, 2})
+      numbers[i] += numbers[i] == 0;
   if (numbers == formula.numbers())
     return formula;
   return Formula::make(formula.kind(), std::move(numbers), formula.operands());

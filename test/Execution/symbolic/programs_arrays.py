@@ -322,6 +322,14 @@ def of_known_length(x):
     return spectrum(0), spectrum(1), jax.grad(lambda x: (jnp.fft.rfft(x, n=20, axis=1).real ** 2).sum())(x)
 
 
+@program(["h, w, 2"], [0], least=1)
+def whole_patches(x):
+    """Patches of four by four, and four blocks of rows: none of either where there are fewer rows or columns."""
+    rows, columns = x.shape[0] // 4, x.shape[1] // 4
+    patches = lambda x: x[: 4 * rows, : 4 * columns].reshape(rows, 4, columns, 4, 2).sum((1, 3))
+    return patches(x), x[: 4 * rows].reshape(4, rows, 2 * x.shape[1]).sum(0), jax.grad(lambda x: jnp.sin(patches(x)).sum())(x)
+
+
 @program(["n, 4"], [0])
 def rounded_up(x):
     """Rows in blocks of eight, and in four blocks, behind padding up to a multiple."""
