@@ -380,9 +380,14 @@ void Refiner::noteResult(Operation *op) {
       .Case([&](ConcatenateOp op) {
         int64_t dim = op.getDimension();
         std::optional<int64_t> sum = constant(0);
-        for (Value input : op.getInputs())
+        for (Value input : op.getInputs()) {
+          // Where a piece begins is asked for as well: behind n and m rows.
+          if (sum && !extents.isConstant(*sum) &&
+              !usedExtents().isOpen(extents[*sum].placeholder))
+            use(*sum, op, "begin of a piece", dim);
           if (sum)
             sum = make(K::Add, *sum, idOf(shapeOf(input)[dim]));
+        }
         note(dim, sum);
       })
       .Case([&](ReverseOp op) {

@@ -322,6 +322,13 @@ def of_known_length(x):
     return spectrum(0), spectrum(1), jax.grad(lambda x: (jnp.fft.rfft(x, n=20, axis=1).real ** 2).sum())(x)
 
 
+@program(["n, 4", "m, 4", "k, 4"], [0, 0, 0])
+def four_pieces(x, y, z):
+    """The third begins behind n + m rows, which nothing else has."""
+    rows = jnp.concatenate([x, y, z, x[::-1]], 0)
+    return rows - rows.mean(0), jnp.roll(rows, 3, 0)
+
+
 @program(["h, w, 2"], [0], least=1)
 def whole_patches(x):
     """Patches of four by four, and four blocks of rows: none of either where there are fewer rows or columns."""
