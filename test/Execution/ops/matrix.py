@@ -181,7 +181,11 @@ def rounded(array: Array, element: Element) -> Array:
     """To an element type, once; ml_dtypes' types by way of f64, to which the result was rounded to odd."""
     if element.name == "f64":
         return array.astype(np.float64)
-    return _to_odd(array).astype(element.dtype)
+    odd = _to_odd(array)
+    if element.name == "f8E8M0FNU":
+        # The type has no zero: what is 0 as f32 is NaN, as XLA has it. Of an f64 ml_dtypes 0.7 makes the least number.
+        odd = np.where(odd.astype(np.float32) == 0, 0.0, odd)
+    return odd.astype(element.dtype)
 
 
 def _to_odd(array: Array) -> Array:
